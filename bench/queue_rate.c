@@ -15,8 +15,9 @@ double queue_rate(uint32_t under_way)
     struct queue queue = {0};
     uint64_t seed = 1, order = 0;
 
-    for (uint32_t i = 0; i < under_way; i++)
+    for (uint32_t i = 0; i < under_way; i++) {
         queue_add(&queue, (struct event){random_below(&seed, SPREAD_NS), order++, 0, i});
+    }
     clock_t start = clock();
     for (uint32_t i = 0; i < HOLDS; i++) {
         struct event event = queue_take(&queue);

@@ -39,10 +39,12 @@ static void measure_machine(unsigned dims, uint32_t bytes)
     double start = seconds();
     struct sim *sim = sim_make(&options);
 
-    while (sim && sim_advance(sim, 100000))
+    while (sim && sim_advance(sim, 100000)) {
         ;
-    if (!sim)
+    }
+    if (!sim) {
         return;
+    }
     sim_result(sim, &result);
     double taken = seconds() - start;
     printf("exchange of %u bytes, %u nodes: %" PRIu64 " events in %.1f s: %.2f million a second, "

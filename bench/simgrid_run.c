@@ -88,10 +88,12 @@ static int start(const struct simgrid_bench *bench, unsigned dims, const struct 
         command->option, "--log=root.thres:warning", program};
     unsigned count = 0;
 
-    while (words[count])
+    while (words[count]) {
         count++;
-    for (unsigned i = 0; i < COMMAND_WORDS_MAX && command->words[i]; i++)
+    }
+    for (unsigned i = 0; i < COMMAND_WORDS_MAX && command->words[i]; i++) {
         words[count++] = command->words[i];
+    }
     snprintf(platform, sizeof platform, "%s/bench/cube-%u.xml", bench->build, dims);
     snprintf(hosts, sizeof hosts, "%s/bench/cube-%u.hosts", bench->build, dims);
     snprintf(program, sizeof program, "%s/bench/%s", bench->build, command->program);
@@ -136,13 +138,18 @@ static void read_times(const char *output, const uint32_t *sizes, unsigned count
     unsigned bytes;
     double time_us;
 
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "collective %*s %u %lf", &bytes, &time_us) == 2)
-            for (unsigned i = 0; i < count; i++)
-                if (sizes[i] == bytes)
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "collective %*s %u %lf", &bytes, &time_us) == 2) {
+            for (unsigned i = 0; i < count; i++) {
+                if (sizes[i] == bytes) {
                     us[i] = time_us;
-    if (file)
+                }
+            }
+        }
+    }
+    if (file) {
         fclose(file);
+    }
 }
 
 void simgrid_collective(const struct simgrid_bench *bench, unsigned dims, const char *selector,
@@ -165,8 +172,9 @@ void simgrid_collective(const struct simgrid_bench *bench, unsigned dims, const 
         }
     }
     int status = start(bench, dims, &command, output, &run);
-    if (status)
+    if (status) {
         fprintf(stderr, "bench: SimGrid's %s of %u nodes by %s ended with status %d\n", name,
                 1U << dims, selector, status);
+    }
     read_times(output, sizes, count, us);
 }

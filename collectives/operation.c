@@ -67,8 +67,9 @@ uint32_t operation_named(const char *name)
     uint32_t i = 0;
 
     while (i < OPERATIONS && (!operation_of(i) || (strcmp(name, operations[i].name) != 0 &&
-                                                   strcmp(name, operations[i].standard) != 0)))
+                                                   strcmp(name, operations[i].standard) != 0))) {
         i++;
+    }
     return i;
 }
 
@@ -149,8 +150,9 @@ uint32_t operation_slots(const struct operation *operation, enum space space, ui
 uint64_t operation_slot_at(const struct operation *operation, uint64_t slot, uint32_t bytes,
                            uint32_t element_bytes, uint32_t segments)
 {
-    if (!operation->vector)
+    if (!operation->vector) {
         return slot * bytes;
+    }
     uint32_t size = element_bytes ? element_bytes : 1;
 
     return slot * (bytes / size) / segments * size;

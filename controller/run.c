@@ -304,10 +304,12 @@ static void take_disagreement(struct controller *controller, const struct notice
 {
     struct disagree_body told;
 
-    if (controller->phase != PHASE_RUN || !disagree_unpack(notice->body, notice->bytes, &told))
+    if (controller->phase != PHASE_RUN || !disagree_unpack(notice->body, notice->bytes, &told)) {
         return;
-    if (told.status == E_MISMATCH && run_is_on_sizes(&told.first) && run_is_on_sizes(&told.other))
+    }
+    if (told.status == E_MISMATCH && run_is_on_sizes(&told.first) && run_is_on_sizes(&told.other)) {
         name_ends(&told);
+    }
     if (names_nodes(controller, &told)) {
         struct controller_event *event = controller_tell(controller, EVENT_DISAGREE);
 

@@ -85,29 +85,34 @@ static void row_update(struct state *s, bool instructions)
     for (unsigned i = 0; i < s->chain.taps; i++) {
         struct register_row *row = &s->row[i];
 
-        if (instructions)
+        if (instructions) {
             row->instruction = (uint8_t)row->bits;
-        else
+        } else {
             dap_update(&row->dap, row->instruction, row->bits);
+        }
     }
 }
 
 static void row_rise(struct state *s, bool tms, bool tdi)
 {
-    if (row_shifts(s))
+    if (row_shifts(s)) {
         row_shift(s, tdi);
-    if (s->tap_state == TAP_CAPTURE_DR || s->tap_state == TAP_CAPTURE_IR)
+    }
+    if (s->tap_state == TAP_CAPTURE_DR || s->tap_state == TAP_CAPTURE_IR) {
         row_capture(s, s->tap_state == TAP_CAPTURE_IR);
+    }
     s->tap_state = tap_next(s->tap_state, tms);
 }
 
 static void row_fall(struct state *s)
 {
     s->tdo = row_shifts(s) ? s->row[0].bits & 1 : 1;
-    if (s->tap_state == TAP_UPDATE_DR || s->tap_state == TAP_UPDATE_IR)
+    if (s->tap_state == TAP_UPDATE_DR || s->tap_state == TAP_UPDATE_IR) {
         row_update(s, s->tap_state == TAP_UPDATE_IR);
-    if (s->tap_state == TAP_RESET)
+    }
+    if (s->tap_state == TAP_RESET) {
         row_reset(s);
+    }
 }
 
 static void row_take(struct state *s, uint8_t c)
@@ -116,15 +121,17 @@ static void row_take(struct state *s, uint8_t c)
         bool tck = c & 4, moved = tck != s->tck && !s->trst;
 
         s->tck = tck;
-        if (moved && tck)
+        if (moved && tck) {
             row_rise(s, c & 2, c & 1);
-        else if (moved)
+        } else if (moved) {
             row_fall(s);
+        }
     } else if (c >= 'r' && c <= 'u') {
         s->trst = c >= 't';
         s->tdo |= s->trst;
-        if (s->trst)
+        if (s->trst) {
             row_reset(s);
+        }
     } else if (c == 'R') {
         s->expected[s->expected_bytes++] = s->tdo ? '1' : '0';
     }
@@ -144,10 +151,11 @@ static void check_access(const struct access *access)
     CHECK(access->bytes == 1 || access->bytes == 2 || access->bytes == 4);
     CHECK(access->address % access->bytes == 0);
     CHECK(access->bytes == 4 || !access->write || access->value >> 8 * access->bytes == 0);
-    if (access->space == ACCESS_DEBUG)
+    if (access->space == ACCESS_DEBUG) {
         CHECK(access->bytes == 4 && access->address < DEBUG_UNIT_END);
-    else
+    } else {
         CHECK(access->space == ACCESS_BUS);
+    }
 }
 
 static void check_all(struct state *s)

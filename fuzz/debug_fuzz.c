@@ -74,8 +74,9 @@ static void note_write(struct world *world, const struct core_op *op)
 {
     uint32_t address = op->address - FAKE_RAM;
 
-    if (address >= FAKE_RAM_BYTES)
+    if (address >= FAKE_RAM_BYTES) {
         address = op->address - FAKE_ALIAS;
+    }
     for (uint32_t i = address; i < address + op->bytes && i < FAKE_RAM_BYTES; i++) {
         CHECK(world->journaled < JOURNAL_MAX);
         world->journal[world->journaled++] = (struct old_byte){i, world->core.ram[i]};
@@ -89,8 +90,9 @@ static void drain(struct world *world)
     for (unsigned i = 0; (op = debug_unit_wants(&world->unit)) != NULL; i++) {
         CHECK(i < OPS_MAX && debug_unit_wants(&world->unit) == op);
         bool write = op->kind == CORE_WRITE_MEMORY || op->kind == CORE_WRITE_BUS;
-        if (write)
+        if (write) {
             note_write(world, op);
+        }
         unsigned before = world->core.ops;
         fake_core_do(&world->core, op);
         if (op->failed && world->core.fail_at == (int)before) {
@@ -112,8 +114,9 @@ static void check_memory(const struct world *world)
         for (unsigned j = 0; j < i && first; j++) {
             first = world->journal[j].offset != old->offset;
         }
-        if (!first || world->core.ram[old->offset] == old->byte)
+        if (!first || world->core.ram[old->offset] == old->byte) {
             continue;
+        }
         lowest = old->offset < lowest ? old->offset : lowest;
         highest = old->offset > highest ? old->offset : highest;
     }
@@ -159,8 +162,9 @@ static void access(struct world *world, struct access access)
     debug_unit_access(&world->unit, &clients[input_u8(&world->input) % 16 == 0], &access);
     drain(world);
     check_world(world);
-    if (stood && !goes && !world->failed)
+    if (stood && !goes && !world->failed) {
         check_registers(world, before);
+    }
 }
 
 static uint32_t pick(struct input *input, const uint32_t from[], unsigned count)
@@ -212,8 +216,9 @@ static void stop(struct world *world)
 {
     uint8_t why = input_u8(&world->input) % 3;
 
-    if (!world->core.running || !world->core.keep)
+    if (!world->core.running || !world->core.keep) {
         return;
+    }
     world->core.running = false;
     debug_unit_stopped(&world->unit, (enum core_stop)why, FAKE_RAM);
 }
@@ -233,8 +238,9 @@ static void change_processor(struct world *world)
     uint32_t cpsr = statuses[input_u8(&world->input) % 10];
     uint32_t pc = pick_address(&world->input);
 
-    if (!world->core.running)
+    if (!world->core.running) {
         return;
+    }
     world->core.registers[REGISTER_CPSR] = cpsr;
     world->core.registers[REGISTER_PC] = pc;
     world->core.registers[REGISTER_SCTLR] = input_u8(&world->input) & 1;
@@ -269,8 +275,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct debug_board board = {FAKE_RAM, FAKE_RAM_BYTES};
     static struct world world;
 
-    if (size > FUZZ_INPUT_MAX)
+    if (size > FUZZ_INPUT_MAX) {
         return 0;
+    }
     world.failed = false;
     world.input = (struct input){data, size};
     fake_core_init(&world.core);

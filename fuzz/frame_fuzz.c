@@ -73,16 +73,18 @@ static void follow(struct state *s)
 {
     reference_read(&s->reference, s->pipe.in_end, consumed(s));
     if (s->lazy &&
-        (s->reference.seq_expected != s->channel.seq_expected || s->channel.state == LINK_DEAD))
+        (s->reference.seq_expected != s->channel.seq_expected || s->channel.state == LINK_DEAD)) {
         s->diverged = true;
+    }
 }
 
 static void see_packet(struct state *s, const struct arrival *arrival)
 {
     const struct reference *r = &s->reference;
 
-    if (s->diverged)
+    if (s->diverged) {
         return;
+    }
     CHECK(s->packets_seen < r->packet_count);
     const struct reference_item *item = &r->packets[s->packets_seen++];
     CHECK(item->bytes == arrival->bytes);
@@ -99,15 +101,17 @@ static void see_data(struct state *s, const struct piece *piece)
         CHECK(s->data_seen < r->data_count);
         const struct reference_item *item = &r->data[s->data_seen];
         uint32_t bytes = item->bytes - s->data_offset;
-        if (bytes > piece->bytes - i)
+        if (bytes > piece->bytes - i) {
             bytes = piece->bytes - i;
+        }
         CHECK(flags == 0 &&
               memcmp(piece->data + i, r->string + item->at + s->data_offset, bytes) == 0);
         i += bytes;
         s->data_offset += bytes;
         if (s->data_offset == item->bytes) {
-            if (item->flags & FLAG_LAST)
+            if (item->flags & FLAG_LAST) {
                 flags = item->flags & (FLAG_LAST | FLAG_ABORT);
+            }
             s->data_seen++;
             s->data_offset = 0;
         }
@@ -148,13 +152,16 @@ static bool receive(struct state *s, unsigned count)
         if (kind == ARRIVAL_PACKET) {
             see_packet(s, &arrival);
             s->held[s->held_count++] = arrival;
-            if (!s->lazy || s->held_count == HELD_MAX)
+            if (!s->lazy || s->held_count == HELD_MAX) {
                 give_back_packets(s);
+            }
         }
-        if (!s->lazy)
+        if (!s->lazy) {
             take_pieces(s);
-        if (kind == ARRIVAL_NONE)
+        }
+        if (kind == ARRIVAL_NONE) {
             return true;
+        }
     }
     return false;
 }
@@ -165,8 +172,9 @@ static bool gives_up(const struct state *s)
     const struct channel *channel = &s->channel;
     bool begun = channel->payload_left || channel->crc_left || channel->chunk_held;
 
-    if (channel->state == LINK_DEAD || channel->part_us == UINT64_MAX)
+    if (channel->state == LINK_DEAD || channel->part_us == UINT64_MAX) {
         return false;
+    }
     CHECK(channel->checked && begun);
     return channel->part_us <= s->due.now_us;
 }
@@ -213,18 +221,22 @@ static void push_hello(struct state *s, struct input *input)
                           .control_window = CONTROL_WINDOW,
                           .dead_after_ms = DEAD_AFTER_MS};
 
-    if (what & 4)
+    if (what & 4) {
         hello.data_window = input_u32(input);
-    if (what & 8)
+    }
+    if (what & 8) {
         hello.control_window = input_u16(input);
-    if (what & 16)
+    }
+    if (what & 16) {
         hello.version = input_u16(input);
+    }
     s->neighbour.incarnation =
         (uint16_t)(s->neighbour.incarnation + (what >> 5 & 1)); /* it starts anew */
-    if (what & 64)
+    if (what & 64) {
         neighbour_first_hello(&s->neighbour, &hello);
-    else
+    } else {
         neighbour_hello(&s->neighbour, &hello);
+    }
 }
 
 /* A data frame of a length that an input need not hold. */
@@ -235,12 +247,14 @@ static void push_data(struct state *s, struct input *input)
     struct lie lie = read_lie(input);
     uint32_t bytes = input_u16(input) + 1u;
 
-    if (flags & 128) /* seldom: it takes long */
+    if (flags & 128) { /* seldom: it takes long */
         bytes = bytes < FRAME_DATA_MAX ? bytes : FRAME_DATA_MAX;
-    else
+    } else {
         bytes = bytes % 5000 + 1;
-    for (uint32_t i = 0; i < bytes; i++)
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
         payload[i] = (uint8_t)(first + i * 7);
+    }
     neighbour_frame(&s->neighbour, FRAME_DATA, flags & 7, payload, bytes, &lie);
 }
 
@@ -250,9 +264,10 @@ static void queue(struct state *s, struct input *input)
     uint32_t payload = 16 + input_u8(input) % (OUT_BYTES - FRAME_HEADER_BYTES - 16u + 1);
     bool data = input_u8(input) & 1;
 
-    if (!channel_room(&s->channel, 1) ||
-        !(data ? channel_data_credit(&s->channel) >= payload : channel_control_credit(&s->channel)))
+    if (!channel_room(&s->channel, 1) || !(data ? channel_data_credit(&s->channel) >= payload
+                                                : channel_control_credit(&s->channel))) {
         return;
+    }
     *channel_place(&s->channel, 0) = (struct segment){.data = s->out[s->out_next % RING_MAX],
                                                       .bytes = FRAME_HEADER_BYTES + payload,
                                                       .owner = OWNER_SLOT,
@@ -292,8 +307,9 @@ static void operate(struct state *s, struct input *input)
         break;
     default:
         s->pipe.stalled = !s->pipe.stalled;
-        if (!s->pipe.stalled)
+        if (!s->pipe.stalled) {
             pipe_drain(&s->pipe);
+        }
         break;
     }
 }
@@ -310,15 +326,17 @@ static void compare(struct state *s)
         return;
     }
     CHECK(s->lazy || !r->dead_reason);
-    if (s->diverged)
+    if (s->diverged) {
         return;
+    }
     CHECK(pipe_waiting(&s->pipe) == 0 || s->lazy);
     CHECK(s->packets_seen == r->packet_count);
     CHECK(channel->counters.damaged == r->damaged && channel->counters.gaps == r->gaps);
     CHECK(channel->frames_received == r->frames && channel->counters.strays == r->strays);
     CHECK(channel->seq_expected == r->seq_expected);
-    if (!s->lazy) /* of an unchecked frame a part may be missing */
+    if (!s->lazy) { /* of an unchecked frame a part may be missing */
         CHECK(s->data_seen == r->data_count || s->data_seen + 1 == r->data_count);
+    }
 }
 
 static void finish(struct state *s)
@@ -344,8 +362,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t incarnation = setup & FLAG_INCARNATION ? INCARNATION : 0;
 
     pipe_init(&s->pipe);
-    if (setup & FLAG_LONG_CHUNKS)
+    if (setup & FLAG_LONG_CHUNKS) {
         pipe_lengthen(&s->pipe);
+    }
     reference_init(&s->reference, s->pipe.in, checked, incarnation);
     struct channel_config config = {.link = &s->pipe.link,
                                     .segments = s->segments,
@@ -363,8 +382,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s->packets_seen = s->data_seen = s->data_offset = 0;
     s->held_count = 0;
     s->out_next = s->out_done = 0;
-    while (input.left > 0)
+    while (input.left > 0) {
         operate(s, &input);
+    }
     finish(s);
     return 0;
 }

@@ -150,16 +150,18 @@ static void tell_taken(uint32_t rank)
 {
     uint32_t taken;
 
-    if (text_lines_due(&owner.text[rank], &taken))
+    if (text_lines_due(&owner.text[rank], &taken)) {
         controller_taken(&controller, rank, taken);
+    }
 }
 
 static void read_lines(uint32_t rank)
 {
     text_lines_written(&owner.text[rank], owner.unread[rank]);
     owner.unread[rank] = 0;
-    if (owner.running[rank])
+    if (owner.running[rank]) {
         tell_taken(rank);
+    }
 }
 
 static void take_text(const struct controller_event *event)
@@ -170,8 +172,9 @@ static void take_text(const struct controller_event *event)
     CHECK(owner.running[event->rank] && event->bytes > 0);
     text_lines_add(lines, &teller, (uint8_t)event->status, event->body, event->bytes);
     CHECK(lines->received == before + event->bytes); /* it is within the window */
-    if (reader == READS)
+    if (reader == READS) {
         read_lines(event->rank);
+    }
     tell_taken(event->rank);
 }
 
@@ -232,8 +235,9 @@ static void tell_waits(void)
         tell_words(text);
         words_of_requests(&controller, rank, text);
     }
-    for (uint32_t i = 0; i < length; i++)
+    for (uint32_t i = 0; i < length; i++) {
         CHECK(waits_for(&controller, ranks[i]) == ranks[(i + 1) % length]);
+    }
 }
 
 static void end_program(uint32_t rank, uint32_t done)
@@ -289,8 +293,9 @@ static void take_broken(const struct controller_event *event)
     CHECK((owner.job != JOB_NONE) == (event->phase == PHASE_DOWNLOAD || event->phase == PHASE_RUN));
     owner.booting = false;
     owner.broken = true;
-    if (owner.job != JOB_NONE)
+    if (owner.job != JOB_NONE) {
         end_job();
+    }
 }
 
 static void attach(unsigned i)
@@ -302,12 +307,15 @@ static void attach(unsigned i)
 /* All nodes were reset. */
 static void take_restart(void)
 {
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         CHECK(!owner.dead[rank]);
-    if (owner.job != JOB_NONE)
+    }
+    if (owner.job != JOB_NONE) {
         end_job();
-    for (unsigned i = 0; i < LINKS; i++)
+    }
+    for (unsigned i = 0; i < LINKS; i++) {
         attach(i);
+    }
     owner.booting = true;
     owner.broken = false;
     owner.right = 0;
@@ -318,8 +326,9 @@ static void take_words(const struct controller_event *event)
 {
     char text[WORDS_MAX];
 
-    if (words_of_event(&controller, event, text))
+    if (words_of_event(&controller, event, text)) {
         tell_words(text);
+    }
 }
 
 static void take_event(const struct controller_event *event)
@@ -402,18 +411,20 @@ static void pass(uint64_t us)
     uint64_t end_us = now_us + us;
     bool halted = false;
 
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         halted |= owner.halted[rank] && !owner.dead[rank];
+    }
     while (now_us < end_us) {
         uint64_t tick_us = (now_us / TICK_US + 1) * TICK_US;
         uint64_t next_us = controller_deadline(&controller);
 
         next_us = next_us < tick_us ? next_us : tick_us;
         now_us = next_us < end_us ? next_us : end_us;
-        if (now_us == tick_us && halted)
+        if (now_us == tick_us && halted) {
             controller_forgive(&controller, now_us);
-        else if (now_us == tick_us)
+        } else if (now_us == tick_us) {
             controller_pass(&controller, TICK_US, now_us);
+        }
         pump();
     }
 }
@@ -438,8 +449,9 @@ static void make_job(enum strategy strategy)
     job.digests = calloc(NODES, sizeof *job.digests);
     CHECK(job.blocks && job.image && job.digests);
     CHECK(download_make_plan(&job.plan, strategy, DOWNLOAD_X_BEST, &network, &costs, error));
-    for (unsigned i = 0; i < IMAGE_SENT; i++)
+    for (unsigned i = 0; i < IMAGE_SENT; i++) {
         job.image[i] = i & 1 ? 0x47 : 0x80; /* BLX r0, whatever address is returned to */
+    }
     for (uint32_t rank = 0; rank < NODES; rank++) {
         struct sha256 sha;
 
@@ -456,8 +468,9 @@ static void load(uint8_t strategy)
     bool possible = owner.job == JOB_NONE && !owner.booting && !controller.broken;
     struct controller_program program;
 
-    if (job.blocks && (owner.job != JOB_NONE || !controller_quiet(&controller)))
+    if (job.blocks && (owner.job != JOB_NONE || !controller_quiet(&controller))) {
         return;
+    }
     free_job();
     make_job(strategy % 4);
     program = (struct controller_program){.blocks = job.blocks,
@@ -488,12 +501,14 @@ static void load(uint8_t strategy)
 /* What a user may do to a job. */
 static void cancel(bool times_out)
 {
-    if (owner.job == JOB_LOADS)
+    if (owner.job == JOB_LOADS) {
         owner.cancelled = true;
-    if (times_out && !owner.booting)
+    }
+    if (times_out && !owner.booting) {
         controller_time_out(&controller, now_us);
-    else
+    } else {
         controller_stop(&controller, now_us);
+    }
     pump();
 }
 
@@ -526,8 +541,9 @@ static void greet(unsigned link)
                           .peer_id = ID_UNKNOWN,
                           .dead_after_ms = DEAD_AFTER_MS};
 
-    if (network.kind == NETWORK_RING)
+    if (network.kind == NETWORK_RING) {
         hello.last[0] = NODES - 1;
+    }
     neighbour_hello(&neighbours[link], &hello);
 }
 
@@ -538,12 +554,14 @@ static void tell_links(uint32_t node)
     struct links_body told = {.port_count = (uint8_t)ports, .complete = true};
     uint8_t body[LINKS_BYTES_MAX];
 
-    for (unsigned p = 0; p < network.ports; p++)
+    for (unsigned p = 0; p < network.ports; p++) {
         told.ports[p] = (struct links_port){LINK_UP, (uint8_t)network_far_port(&network, p),
                                             network_neighbour(&network, node, p)};
-    if (host_link)
+    }
+    if (host_link) {
         told.ports[network.ports] =
             (struct links_port){LINK_UP, (uint8_t)network_host_link_of(&network, node), ID_HOST};
+    }
     neighbour_packet(way_of(node), PACKET_LINKS, node, ID_HOST, body, links_pack(body, &told),
                      &truth);
 }
@@ -563,8 +581,9 @@ static void tell_receipt(uint32_t node, int32_t status)
     struct receipt_body receipt = {.status = status, .model_ns = 1000000};
     uint8_t body[RECEIPT_BYTES];
 
-    if (job.digests)
+    if (job.digests) {
         memcpy(receipt.digest, job.digests[node], DIGEST_BYTES);
+    }
     receipt_pack(body, &receipt);
     neighbour_packet(way_of(node), PACKET_RECEIPT, node, ID_HOST, body, sizeof body, &truth);
 }
@@ -573,10 +592,11 @@ static void answer(struct neighbour *neighbour, bool accept, int32_t reason)
 {
     uint8_t body[ANSWER_BYTES];
 
-    if (accept)
+    if (accept) {
         accept_pack(body, &(struct accept_body){.done_ns = 5000000});
-    else
+    } else {
         refuse_pack(body, &(struct refuse_body){reason});
+    }
     neighbour_packet(neighbour, accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
                      &truth);
 }
@@ -584,26 +604,31 @@ static void answer(struct neighbour *neighbour, bool accept, int32_t reason)
 /* Does what true nodes do up to a phase of the four. */
 static void reach(unsigned phase)
 {
-    if (owner.booting && phase > 0)
+    if (owner.booting && phase > 0) {
         for (uint32_t node = 0; node < NODES; node++) {
-            if (node < LINKS)
+            if (node < LINKS) {
                 greet(node);
+            }
             pump();
             tell_links(node);
             pump();
         }
-    if (owner.job == JOB_NONE && phase > 1)
+    }
+    if (owner.job == JOB_NONE && phase > 1) {
         load(0);
-    if (owner.job != JOB_LOADS || phase < 3)
+    }
+    if (owner.job != JOB_LOADS || phase < 3) {
         return;
+    }
     for (unsigned i = 0; i < job.plan.count; i++) {
         tell_ready(i);
         pump();
         answer(way_of(job.plan.messages[i].root), true, 0);
         pump();
     }
-    for (uint32_t node = 0; node < NODES; node++)
+    for (uint32_t node = 0; node < NODES; node++) {
         tell_receipt(node, 0);
+    }
     pump();
 }
 
@@ -641,10 +666,11 @@ static void push_fault(struct input *input, struct neighbour *neighbour, uint8_t
     for (uint32_t i = 0; i < bytes; i++) {
         uint32_t word =
             words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i];
-        if (i < FAULT_REGISTERS)
+        if (i < FAULT_REGISTERS) {
             fault.registers[i] = word;
-        else
+        } else {
             stack[i - FAULT_REGISTERS] = word;
+        }
     }
     fault.tail_bytes = bytes < FAULT_REGISTERS ? 0 : 4 * (bytes - FAULT_REGISTERS);
     neighbour_packet(neighbour, PACKET_FAULT, node & 3, ID_HOST, body, fault_pack(body, &fault),
@@ -664,8 +690,9 @@ static void push_packet(struct input *input)
     uint32_t bytes, wanted = input_u8(input), dst = ID_HOST;
     const uint8_t *body = input_bytes(input, wanted, &bytes);
 
-    if (node & 0x80)
+    if (node & 0x80) {
         dst = input_u32(input);
+    }
     neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % ROUTED_KINDS) : kind,
                      node & 7, dst, body, bytes, &lie);
 }
@@ -684,10 +711,12 @@ static void push_hello(struct input *input)
                           .dead_after_ms = DEAD_AFTER_MS};
 
     hello.id = input_u8(input);
-    if (what & 8)
+    if (what & 8) {
         hello.data_window = input_u32(input);
-    if (what & 16)
+    }
+    if (what & 16) {
         hello.control_window = input_u16(input);
+    }
     neighbour_hello(neighbour, &hello);
 }
 
@@ -715,8 +744,9 @@ static void reset_node(uint32_t node)
 {
     int link = network_host_link_of(&network, node);
 
-    if (link >= 0)
+    if (link >= 0) {
         neighbours[link].incarnation++;
+    }
     controller_was_reset(&controller, node, now_us);
     pump();
 }
@@ -760,8 +790,9 @@ static void operate(struct input *input)
     case DO_HELLO: push_hello(input); break;
     case DO_TIME:
         pass(input_u16(input) * UINT64_C(1000));
-        for (uint32_t rank = 0; rank < NODES && reader == READS_LATER; rank++)
+        for (uint32_t rank = 0; rank < NODES && reader == READS_LATER; rank++) {
             read_lines(rank);
+        }
         pump();
         break;
     case DO_LOAD: load(input_u8(input)); break;
@@ -797,19 +828,22 @@ static void begin(bool ring)
     config.cache = cache = fake_cache_make();
     cache->part_bytes = PART_BYTES;
     cache->status = ring ? E_NETWORK : E_OK;
-    for (unsigned i = 0; i < LINKS; i++)
+    for (unsigned i = 0; i < LINKS; i++) {
         attach(i);
+    }
     controller_init(&controller, &config, now_us);
-    for (unsigned i = 0; i < LINKS; i++)
+    for (unsigned i = 0; i < LINKS; i++) {
         neighbours[i] = (struct neighbour){
             .pipe = &pipes[i], .channel = &controller.router.ports[i].channel, .incarnation = 1};
+    }
     pump();
 }
 
 static void end(void)
 {
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         text_lines_begin(&owner.text[rank], 0, rank);
+    }
     json_decref(report_to_json(&owner.reports));
     report_free(&owner.reports);
     json_decref(teller.troubles);
@@ -826,15 +860,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     reader = setup / PHASES % READERS;
     begin(setup / (PHASES * READERS) % 2);
     reach(setup % PHASES);
-    while (input.left > 0)
+    while (input.left > 0) {
         operate(&input);
+    }
     pump();
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         halt_node(rank, false);
-    if (owner.job == JOB_RUNS) /* programs may run for ever */
+    }
+    if (owner.job == JOB_RUNS) { /* programs may run for ever */
         cancel(setup & 0x80);
-    for (unsigned s = 0; s < ALL_ENDED_TICKS && (owner.booting || owner.job != JOB_NONE); s++)
+    }
+    for (unsigned s = 0; s < ALL_ENDED_TICKS && (owner.booting || owner.job != JOB_NONE); s++) {
         pass(TICK_US);
+    }
     CHECK(!owner.booting && owner.job == JOB_NONE);
     CHECK(controller.phase == PHASE_READY);
     end();

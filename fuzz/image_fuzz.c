@@ -18,8 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct image image;
     struct message message = {""};
 
-    if (fd < 0)
+    if (fd < 0) {
         fd = memfd_create("program", 0);
+    }
     CHECK(fd >= 0 && ftruncate(fd, 0) == 0);
     CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
     char path[40];

@@ -16,8 +16,9 @@ struct input {
 
 static inline uint8_t input_u8(struct input *input)
 {
-    if (input->left == 0)
+    if (input->left == 0) {
         return 0;
+    }
     input->left--;
     return *input->data++;
 }
@@ -41,8 +42,9 @@ static inline const uint8_t *input_bytes(struct input *input, size_t wanted, uin
 {
     const uint8_t *bytes = input->data;
 
-    if (wanted > input->left)
+    if (wanted > input->left) {
         wanted = input->left;
+    }
     input->data += wanted;
     input->left -= wanted;
     *got = (uint32_t)wanted;

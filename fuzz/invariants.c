@@ -9,8 +9,9 @@
 
 static void check_buffers(const struct channel *channel, const struct pipe *pipe)
 {
-    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++) {
         CHECK((channel->refs[i] > 0) == pipe->taken[i]);
+    }
 }
 
 static void check_port(const struct router *router, unsigned number, const struct pipe *pipe)
@@ -57,8 +58,9 @@ static void check_counts(const struct router *router)
     }
     CHECK(used == router->sources_used && passed == router->opening_passed);
     CHECK(router->opening_count <= CIRCUITS_MAX);
-    for (unsigned i = 0; i < router->slots_queued; i++)
+    for (unsigned i = 0; i < router->slots_queued; i++) {
         CHECK(!(router->slots_free >> router->slot_order[i] & 1));
+    }
     CHECK(router->notice_count == 0);
 }
 
@@ -111,8 +113,9 @@ void invariants_check(const struct world *world)
 {
     const struct router *router = &world->node->router;
 
-    for (unsigned p = 0; p < router->port_count; p++)
+    for (unsigned p = 0; p < router->port_count; p++) {
         check_port(router, p, &world->pipes[p]);
+    }
     check_counts(router);
     check_messages(world->node);
     check_owners(world->node);

@@ -73,8 +73,9 @@ static uint32_t read_name(struct input *input)
 {
     uint8_t what = input_u8(input);
 
-    if (what < ECUBE_REQUESTS_MAX)
+    if (what < ECUBE_REQUESTS_MAX) {
         return request_name(world.node, &world.node->requests[what]);
+    }
     return what < 0x80 ? world.node->load.name : input_u32(input);
 }
 
@@ -136,10 +137,11 @@ static void push_enter(struct input *input)
     enter.first.bytes += differ >> 1 & 1;
     enter.other_rank = differ & 4 ? input_u32(input) : ID_UNKNOWN;
     enter.failed = differ & 32 ? input_u32(input) : ID_UNKNOWN;
-    if (port & 0x80)
+    if (port & 0x80) {
         entered_pack(body, &entered);
-    else
+    } else {
         enter_pack(body, &enter);
+    }
     neighbour_packet(&world.neighbours[port % WORLD_DIMS],
                      port & 0x80 ? PACKET_ENTERED : PACKET_ENTER, src, node_id(world.node), body,
                      port & 0x80 ? ENTERED_BYTES : ENTER_BYTES, &truth);
@@ -158,10 +160,12 @@ static const uint8_t *wanted_part(uint32_t *bytes)
     const char *words;
     int status;
 
-    if (network->nodes != 1u << WORLD_DIMS || node_id(world.node) >= network->nodes)
+    if (network->nodes != 1u << WORLD_DIMS || node_id(world.node) >= network->nodes) {
         return NULL;
-    if (!*cache)
+    }
+    if (!*cache) {
         *cache = plan_cache_make(network, &profile);
+    }
     return plan_cache_part(*cache, &request, node_id(world.node), bytes, &status, &words);
 }
 
@@ -180,8 +184,9 @@ static void push_plan(struct input *input)
 
     if (found && piece.total <= sizeof part) {
         memcpy(part, found, piece.total);
-        if (what & 4)
+        if (what & 4) {
             part[input_u16(input) % piece.total] = input_u8(input);
+        }
         plan_set_check(part, plan_sum(part, piece.total));
         bytes = piece.offset < piece.total ? piece.total - piece.offset : 0;
         bytes = bytes < PLAN_PART_MAX ? bytes : PLAN_PART_MAX;
@@ -217,8 +222,9 @@ static void push_open_packet(struct neighbour *neighbour, const struct open *ope
                              .flags = open->flags,
                              .clock_ns = 1000000};
 
-    for (unsigned i = 0; i < open->hops; i++)
+    for (unsigned i = 0; i < open->hops; i++) {
         hops[i] = (struct open_hop){open->port, open->turn};
+    }
     open_pack(packet, &told);
     if (open_has_hops(open->flags)) {
         bytes += hop_list_pack(packet + OPEN_BYTES, hops, open->hops);
@@ -257,12 +263,15 @@ static void push_open(struct input *input)
     open.epoch = (uint16_t)(world.node->engine.epoch + input_u8(input) % 4);
     open.turn = input_u8(input) % 4;
     open.length = input_u16(input);
-    if (open.flags & OPEN_ROUTE)
+    if (open.flags & OPEN_ROUTE) {
         read_route(input, &open);
-    if (open.flags & OPEN_INLINE)
+    }
+    if (open.flags & OPEN_INLINE) {
         open.inlined = open.length %= OPEN_INLINE_MAX + 1;
-    if (open.flags & 0x80) /* a length that is not what follows */
+    }
+    if (open.flags & 0x80) { /* a length that is not what follows */
         open.length += input_u32(input);
+    }
     push_open_packet(neighbour, &open, &lie);
 }
 
@@ -291,8 +300,9 @@ static void push_step_open(struct input *input)
         open.inlined = open.length;
     }
     push_open_packet(neighbour, &open, &truth);
-    if (download)
+    if (download) {
         world_settle(&world); /* its bytes wait for the answer */
+    }
     if (!(open.flags & OPEN_INLINE) && open.length > 0 && open.length <= 16384) {
         static const uint8_t data[16384];
         neighbour_frame(neighbour, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
@@ -317,10 +327,11 @@ static void push_answer(struct input *input)
     struct neighbour *neighbour = read_neighbour(input);
     uint8_t what = input_u8(input), body[ANSWER_BYTES];
 
-    if (what & 1)
+    if (what & 1) {
         accept_pack(body, &(struct accept_body){.done_ns = 2000000});
-    else
+    } else {
         refuse_pack(body, &(struct refuse_body){(int8_t)input_u8(input)});
+    }
     neighbour_packet(neighbour, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
                      &truth);
 }
@@ -344,9 +355,11 @@ static void push_offer(struct input *input)
 
     offer.name = input_u8(input);
     offer.count = input_u8(input);
-    for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (differ >> (i + 1) & 1)
+    for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (differ >> (i + 1) & 1) {
             *fields[i] = input_u32(input);
+        }
+    }
     offer_pack(body, &offer);
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
@@ -369,10 +382,12 @@ static void push_hello(struct input *input)
                           .peer_id = peer_id,
                           .dead_after_ms = DEAD_AFTER_MS};
 
-    if (what & 16)
+    if (what & 16) {
         hello.data_window = input_u32(input);
-    if (what & 32)
+    }
+    if (what & 32) {
         hello.control_window = input_u16(input);
+    }
     if (what & 64) {
         uint8_t size = input_u8(input);
         hello.dims = size & 15;
@@ -393,8 +408,9 @@ static void pass_time(struct input *input)
     uint32_t ms = input_u16(input);
     uint64_t deadline = node_deadline(world.node);
 
-    if (ms == 0 && deadline != UINT64_MAX) /* as the timer would */
+    if (ms == 0 && deadline != UINT64_MAX) { /* as the timer would */
         world.now_us = deadline > world.now_us ? deadline : world.now_us;
+    }
     world.now_us += (uint64_t)ms * 1000;
     world_settle(&world);
 }
@@ -428,22 +444,28 @@ static void call(struct input *input)
     uint8_t number = input_u8(input), what = input_u8(input);
     uint32_t arguments[4];
 
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         arguments[i] =
             what >> i & 1 ? input_u32(input) : WORLD_PROGRAM + (input_u16(input) & 0x3ffc);
-    if (what >> 5 == FIXED)
-        for (unsigned i = 0; i < 2; i++)
+    }
+    if (what >> 5 == FIXED) {
+        for (unsigned i = 0; i < 2; i++) {
             arguments[i] = WORLD_IMAGE + (arguments[i] & 0xffc);
+        }
+    }
     if (number % 12 == ECUBE_CALL_WAIT || number % 12 == ECUBE_CALL_TEST) {
         arguments[0] = what & 16 ? arguments[0] : arguments[0] % ECUBE_REQUESTS_MAX;
         world_grant(&world, arguments[1], sizeof(struct ecube_abi_result));
     }
-    if (number % 12 == ECUBE_CALL_INFO)
+    if (number % 12 == ECUBE_CALL_INFO) {
         world_grant(&world, arguments[0], sizeof(struct ecube_abi_info));
-    if (number % 12 == ECUBE_CALL_CLOCK)
+    }
+    if (number % 12 == ECUBE_CALL_CLOCK) {
         world_grant(&world, arguments[0], sizeof(struct ecube_abi_clock));
-    if (number % 12 != ECUBE_CALL_RECEIVE && number % 12 != ECUBE_CALL_COLLECTIVE)
+    }
+    if (number % 12 != ECUBE_CALL_RECEIVE && number % 12 != ECUBE_CALL_COLLECTIVE) {
         world_call(&world, number < 0xf0 ? number % 12 : number, arguments);
+    }
 }
 
 /* A set of requests, a message to look for, a receive that is given up; seldom, the end of the run.
@@ -459,10 +481,12 @@ static void call_wait(struct input *input)
     struct ecube_abi_probe probe = {
         .peer = (int8_t)input_u8(input), .tag = (int8_t)input_u8(input), .poll = set.poll};
 
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         numbers[i] = what & 4 ? (int32_t)input_u32(input) : input_u8(input) % ECUBE_REQUESTS_MAX;
-    if (!node_program_runs(world.node) || world.blocked)
+    }
+    if (!node_program_runs(world.node) || world.blocked) {
         return;
+    }
     switch (what >> 4) {
     case 0: world_call(&world, ECUBE_CALL_ABORT, arguments); return;
     case 1:
@@ -496,18 +520,22 @@ static void call_message(struct input *input)
     bool send = what & 4;
 
     message.data = read_address(input, what);
-    if (what >> 5 == FIXED)
+    if (what >> 5 == FIXED) {
         message.data = WORLD_IMAGE + message.data % 4096u;
+    }
     message.bytes = what & 2 ? input_u32(input) : input_u16(input);
     message.peer = (int8_t)input_u8(input);
     message.tag = (int8_t)input_u8(input);
-    if (!(what & 8))
+    if (!(what & 8)) {
         message.peer &= 3;
-    if (!node_program_runs(world.node) || world.blocked)
+    }
+    if (!node_program_runs(world.node) || world.blocked) {
         return;
+    }
     world_poke(&world, WORLD_PROGRAM, &message, sizeof message);
-    if (!send)
+    if (!send) {
         world_grant(&world, message.data, message.bytes);
+    }
     world_call(&world, send ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, arguments);
 }
 
@@ -546,10 +574,12 @@ static void call_collective(struct input *input)
         collective.type = input_u8(input) % (ECUBE_DOUBLE_INT32 + 2);
         collective.operator_ = input_u8(input) % (ECUBE_MAXLOC + 2);
     }
-    if (!node_program_runs(world.node) || world.blocked)
+    if (!node_program_runs(world.node) || world.blocked) {
         return;
-    if (collective.operation == ECUBE_EXCHANGEV)
+    }
+    if (collective.operation == ECUBE_EXCHANGEV) {
         write_blocks(input, what, &collective);
+    }
     world_poke(&world, WORLD_PROGRAM, &collective, sizeof collective);
     world_grant(&world, collective.receive, collective.block_bytes);
     world_grant(&world, collective.receive, collective.block_bytes << WORLD_DIMS);
@@ -561,8 +591,9 @@ static void fault(struct input *input)
 {
     struct fault fault = {.kind = input_u8(input), .text = "file.c"};
 
-    if (!node_program_runs(world.node) || world.blocked)
+    if (!node_program_runs(world.node) || world.blocked) {
         return;
+    }
     node_fault(world.node, world.now_us, &fault);
 }
 
@@ -598,8 +629,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t setup = input_u8(&input);
 
     world_begin(&world, setup % STAGE_COUNT, setup & 0x80, setup & 0x20, setup >> 6 & 1);
-    while (input.left > 0)
+    while (input.left > 0) {
         operate(&input);
+    }
     world_settle(&world);
     world_end(&world);
     return 0;

@@ -41,8 +41,9 @@ static void judge(struct pipe *pipe)
         CHECK(frame_unpack(pipe->out, &frame));
         uint32_t bytes = frame_bytes(&frame);
         CHECK(bytes > 0);
-        if (pipe->out_bytes < bytes)
+        if (pipe->out_bytes < bytes) {
             return;
+        }
         const uint8_t *payload = pipe->out + FRAME_HEADER_BYTES;
         CHECK(!(frame.flags & FLAG_CHECKED) ||
               frame_payload_check(payload + frame.length) ==
@@ -76,8 +77,9 @@ static int pipe_send(struct link *link, const void *data, uint32_t bytes)
 
 static void pipe_kick(struct link *link)
 {
-    if (!of(link)->stalled)
+    if (!of(link)->stalled) {
         of(link)->sent = of(link)->queued;
+    }
 }
 
 static uint32_t pipe_sent(struct link *link)
@@ -91,14 +93,17 @@ static bool pipe_receive(struct link *link, struct link_chunk *chunk)
     uint32_t bytes = pipe_waiting(pipe);
     uint16_t buffer = 0;
 
-    if (bytes == 0 || link->carrier != CARRIER_UP || pipe->taken_count == pipe->buffer_count)
+    if (bytes == 0 || link->carrier != CARRIER_UP || pipe->taken_count == pipe->buffer_count) {
         return false;
-    while (pipe->taken[buffer])
+    }
+    while (pipe->taken[buffer]) {
         buffer++;
+    }
     /* A long backlog byte by byte would take seconds. */
     uint32_t most = pipe->chunk_bytes > bytes / CHUNKS_MAX ? pipe->chunk_bytes : bytes / CHUNKS_MAX;
-    if (bytes > most)
+    if (bytes > most) {
         bytes = most;
+    }
     ASAN_UNPOISON_MEMORY_REGION(pipe->buffers[buffer], sizeof pipe->buffers[buffer]);
     *chunk = (struct link_chunk){pipe->buffers[buffer] + LINK_HEADROOM, bytes, buffer};
     memcpy(chunk->data, pipe->in + pipe->in_first, bytes);
@@ -148,10 +153,12 @@ void pipe_lengthen(struct pipe *pipe)
 
 void pipe_push(struct pipe *pipe, const void *data, uint32_t bytes)
 {
-    if (bytes > PIPE_IN_MAX - pipe->in_end)
+    if (bytes > PIPE_IN_MAX - pipe->in_end) {
         bytes = PIPE_IN_MAX - pipe->in_end;
-    if (bytes > 0)
+    }
+    if (bytes > 0) {
         memcpy(pipe->in + pipe->in_end, data, bytes);
+    }
     pipe->in_end += bytes;
 }
 

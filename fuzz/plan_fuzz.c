@@ -20,8 +20,9 @@ static void execute(struct plan *plan, uint32_t type)
     char why[SIM_TEXT_MAX];
     bool right = execution_is_right(plan, BYTES, type, why);
 
-    if (!right)
+    if (!right) {
         fprintf(stderr, "%s\n", why);
+    }
     CHECK(right);
 }
 
@@ -41,8 +42,9 @@ static void prove(const struct plan_file *file)
     CHECK(plan_prove(plan, &fault) && plan->digest == digest);
     struct plan_time time = plan_time(plan, BYTES, element_bytes, &profile);
     CHECK(time.model_ns >= time.bound_ns);
-    if (plan->network.nodes <= EXECUTED_NODES_MAX)
+    if (plan->network.nodes <= EXECUTED_NODES_MAX) {
         execute(plan, file->type);
+    }
     plan_free(plan);
 }
 
@@ -53,8 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plan_file file;
     char path[40];
 
-    if (fd < 0)
+    if (fd < 0) {
         fd = memfd_create("plan", 0);
+    }
     CHECK(fd >= 0 && ftruncate(fd, 0) == 0);
     CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
     CHECK(snprintf(path, sizeof path, "/proc/self/fd/%d", fd) > 0);
@@ -62,8 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(message.text[0] && !strchr(message.text, '\n'));
         return 0;
     }
-    if (file.named.network.nodes <= NODES_MAX) /* larger ones only take longer */
+    if (file.named.network.nodes <= NODES_MAX) { /* larger ones only take longer */
         prove(&file);
+    }
     plan_file_free(&file);
     return 0;
 }

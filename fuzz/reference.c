@@ -54,8 +54,9 @@ static bool check_good(const struct reference *r, uint32_t at, const struct fram
 static bool in_order(struct reference *r, uint16_t seq)
 {
     r->is_up |= r->heard;
-    if (r->heard && (int16_t)(seq - r->seq_expected) > 0)
+    if (r->heard && (int16_t)(seq - r->seq_expected) > 0) {
         r->gaps++;
+    }
     return r->heard && seq == r->seq_expected;
 }
 
@@ -86,12 +87,13 @@ static void read_hello(struct reference *r, const struct frame *frame, const uin
     struct hello hello;
 
     CHECK(hello_unpack(payload, HELLO_BYTES, &hello));
-    if (hello.version != PROTOCOL_VERSION)
+    if (hello.version != PROTOCOL_VERSION) {
         r->dead_reason = DEAD_VERSION;
-    else if (hello.data_window > WINDOW_BELIEVED || hello.control_window > CONTROL_BELIEVED)
+    } else if (hello.data_window > WINDOW_BELIEVED || hello.control_window > CONTROL_BELIEVED) {
         r->dead_reason = DEAD_PROTOCOL;
-    else if (is_other && r->is_up && (r->sent || r->frames))
+    } else if (is_other && r->is_up && (r->sent || r->frames)) {
         r->dead_reason = DEAD_RESTARTED;
+    }
     r->is_up = (r->is_up && !is_other) || (hello.heard != HEARD_NOTHING && knows_us);
     r->peer_incarnation = frame->seq;
     r->heard = true;
@@ -103,8 +105,9 @@ static void begin_data(struct reference *r, const struct frame *frame)
     r->in_payload = true;
     r->skip = !in_order(r, frame->seq);
     r->data_frame = *frame;
-    if (!r->skip && !(frame->flags & FLAG_CHECKED)) /* its bytes may be passed on at once */
+    if (!r->skip && !(frame->flags & FLAG_CHECKED)) { /* its bytes may be passed on at once */
         add(r->data, &r->data_count, r->at, frame->length, frame->flags);
+    }
 }
 
 /* False when the payload is not all there. */
@@ -114,12 +117,14 @@ static bool end_data(struct reference *r, uint32_t limit)
     bool checked = frame->flags & FLAG_CHECKED;
     uint32_t end = r->at + frame->length + (checked ? FRAME_CHECK_BYTES : 0);
 
-    if (end > limit)
+    if (end > limit) {
         return false;
+    }
     bool good = check_good(r, r->at, frame);
     if (!r->skip && good) {
-        if (checked)
+        if (checked) {
             add(r->data, &r->data_count, r->at, frame->length, frame->flags);
+        }
         accept(r);
     } else if (!r->skip) {
         r->damaged++;
@@ -150,10 +155,12 @@ static bool read_one(struct reference *r, uint32_t limit)
     struct frame frame;
     uint32_t total = 0;
 
-    if (r->in_payload)
+    if (r->in_payload) {
         return end_data(r, limit);
-    if (r->at >= limit)
+    }
+    if (r->at >= limit) {
         return false;
+    }
     if (r->bytes - r->at >= FRAME_HEADER_BYTES && frame_unpack(r->string + r->at, &frame)) {
         if (!is_ours(r, &frame)) {
             r->strays++;
@@ -170,10 +177,11 @@ static bool read_one(struct reference *r, uint32_t limit)
         return true;
     }
     r->hunting = false;
-    if (frame.type == FRAME_DATA)
+    if (frame.type == FRAME_DATA) {
         begin_data(r, &frame);
-    else
+    } else {
         read_control(r, &frame, total);
+    }
     return true;
 }
 

@@ -16,8 +16,9 @@ static const struct lie truth;
 
 static void make_memory(struct world *world)
 {
-    if (world->node)
+    if (world->node) {
         return;
+    }
     world->node = malloc(node_bytes());
     world->memory = malloc(node_memory_bytes(WORLD_PORTS, 0));
     world->program = malloc(WORLD_PROGRAM_BYTES);
@@ -91,8 +92,9 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     make_memory(world);
     for (unsigned p = 0; p < WORLD_PORTS; p++) {
         pipe_init(&world->pipes[p]);
-        if (p == WORLD_LONG_PORT)
+        if (p == WORLD_LONG_PORT) {
             pipe_lengthen(&world->pipes[p]);
+        }
         world->links[p] = &world->pipes[p].link;
     }
     memset(world->memory, 0xa5, node_memory_bytes(WORLD_PORTS, 0));
@@ -116,14 +118,17 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .incarnation = incarnation,
                                  .payload_checked = payload_checked};
     node_init(world->node, &config);
-    for (unsigned p = 0; p < WORLD_PORTS; p++)
+    for (unsigned p = 0; p < WORLD_PORTS; p++) {
         world->neighbours[p] = (struct neighbour){.pipe = &world->pipes[p],
                                                   .channel = &world->node->router.ports[p].channel,
                                                   .incarnation = 1};
-    if (stage >= STAGE_LINKS)
+    }
+    if (stage >= STAGE_LINKS) {
         greet(world, ring);
-    if (stage >= STAGE_RUNNING)
+    }
+    if (stage >= STAGE_RUNNING) {
         download(world);
+    }
 }
 
 /* A download may write where blocks and image lie, and nowhere else. */
@@ -148,8 +153,9 @@ static void resume(struct world *world)
 {
     int32_t result;
 
-    if (world->blocked)
+    if (world->blocked) {
         world->blocked = node_resume(world->node, world->now_us, &result) == NODE_BLOCK;
+    }
 }
 
 void world_settle(struct world *world)
@@ -157,8 +163,9 @@ void world_settle(struct world *world)
     struct node_start start;
     unsigned steps = 0;
 
-    while (world_step(world))
+    while (world_step(world)) {
         CHECK(++steps < STEPS_MAX);
+    }
     CHECK(node_deadline(world->node) > world->now_us);
     invariants_check(world);
     if (node_take_start(world->node, &start)) {
@@ -172,8 +179,9 @@ bool world_poke(struct world *world, uint32_t address, const void *data, uint32_
 {
     uint32_t offset = address - WORLD_PROGRAM;
 
-    if (offset > WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset)
+    if (offset > WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset) {
         return false;
+    }
     memcpy(world->program + offset, data, bytes);
     memcpy(world->copy + offset, data, bytes);
     return true;
@@ -183,19 +191,22 @@ void world_grant(struct world *world, uint32_t address, uint32_t bytes)
 {
     uint32_t offset = address - WORLD_PROGRAM;
 
-    if (offset >= WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset)
+    if (offset >= WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset) {
         return; /* a call that names it must fail */
-    for (uint32_t i = 0; i < bytes; i++)
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
         world->granted[offset + i] |=
             address + i < WORLD_IMAGE || address + i >= WORLD_CONSTANTS_END;
+    }
 }
 
 void world_call(struct world *world, uint32_t number, const uint32_t arguments[4])
 {
     int32_t result;
 
-    if (!node_program_runs(world->node) || world->blocked)
+    if (!node_program_runs(world->node) || world->blocked) {
         return;
+    }
     world->blocked =
         node_call(world->node, world->now_us, number, arguments, &result) == NODE_BLOCK;
     watch_download(world);
@@ -210,6 +221,7 @@ void world_end(struct world *world)
     world_settle(world);
     world_settle(world); /* a dead link's own buffers come back with the next step */
     invariants_check_end(world);
-    for (uint32_t i = 0; i < WORLD_PROGRAM_BYTES; i++)
+    for (uint32_t i = 0; i < WORLD_PROGRAM_BYTES; i++) {
         CHECK(world->granted[i] || world->program[i] == world->copy[i]);
+    }
 }

@@ -22,12 +22,14 @@ bool network_make(struct network *network, enum network_kind kind, const uint32_
                   unsigned count)
 {
     *network = (struct network){.kind = (uint8_t)kind, .nodes = 1};
-    if (!count_fits(kind, count))
+    if (!count_fits(kind, count)) {
         return false;
+    }
     for (unsigned k = 0; k < count; k++) {
         uint32_t nodes = kind == NETWORK_CUBE ? 2 : size[k];
-        if (nodes == 0 || nodes > NETWORK_NODES_MAX / network->nodes)
+        if (nodes == 0 || nodes > NETWORK_NODES_MAX / network->nodes) {
             return false;
+        }
         struct network_dimension *dim = &network->dim[network->dims++];
         dim->size = nodes;
         dim->stride = network->nodes;
@@ -44,8 +46,9 @@ unsigned network_port_dimension(const struct network *network, unsigned port)
 {
     unsigned k = 0;
 
-    while (port >= (unsigned)network->dim[k].port + network->dim[k].ports)
+    while (port >= (unsigned)network->dim[k].port + network->dim[k].ports) {
         k++;
+    }
     return k;
 }
 
@@ -56,20 +59,25 @@ int network_port_sign(const struct network *network, unsigned port)
 
 uint32_t network_neighbour(const struct network *network, uint32_t node, unsigned port)
 {
-    if (port >= network->ports)
+    if (port >= network->ports) {
         return NETWORK_NO_NODE;
+    }
     unsigned k = network_port_dimension(network, port);
     const struct network_dimension *dim = &network->dim[k];
     uint32_t at = coordinate(network, node, k), span = (dim->size - 1) * dim->stride;
 
-    if (dim->ports == 1)
+    if (dim->ports == 1) {
         return at ? node - dim->stride : node + dim->stride;
-    if (port == dim->port && at < dim->size - 1)
+    }
+    if (port == dim->port && at < dim->size - 1) {
         return node + dim->stride;
-    if (port != dim->port && at > 0)
+    }
+    if (port != dim->port && at > 0) {
         return node - dim->stride;
-    if (!dim->wraps)
+    }
+    if (!dim->wraps) {
         return NETWORK_NO_NODE;
+    }
     return at ? node - span : node + span;
 }
 
@@ -77,16 +85,19 @@ unsigned network_far_port(const struct network *network, unsigned port)
 {
     const struct network_dimension *dim = &network->dim[network_port_dimension(network, port)];
 
-    if (dim->ports == 1)
+    if (dim->ports == 1) {
         return port;
+    }
     return port == dim->port ? port + 1 : port - 1;
 }
 
 unsigned network_port_to(const struct network *network, uint32_t node, uint32_t other)
 {
-    for (unsigned port = 0; port < network->ports; port++)
-        if (network_neighbour(network, node, port) == other)
+    for (unsigned port = 0; port < network->ports; port++) {
+        if (network_neighbour(network, node, port) == other) {
             return port;
+        }
+    }
     return NETWORK_NO_PORT;
 }
 
@@ -99,10 +110,12 @@ static int32_t steps_toward(const struct network *network, uint32_t from, uint32
     int32_t steps =
         (int32_t)coordinate(network, to, dimension) - (int32_t)coordinate(network, from, dimension);
 
-    if (dim->wraps && steps > size / 2)
+    if (dim->wraps && steps > size / 2) {
         return steps - size;
-    if (dim->wraps && -2 * steps >= size) /* the opposite node is reached in + direction */
+    }
+    if (dim->wraps && -2 * steps >= size) { /* the opposite node is reached in + direction */
         return steps + size;
+    }
     return steps;
 }
 
@@ -112,8 +125,9 @@ unsigned network_port_toward(const struct network *network, uint32_t from, uint3
     const struct network_dimension *dim = &network->dim[dimension];
     int32_t steps = steps_toward(network, from, to, dimension);
 
-    if (steps == 0)
+    if (steps == 0) {
         return NETWORK_NO_PORT;
+    }
     return steps > 0 || dim->ports == 1 ? dim->port : dim->port + 1u;
 }
 
@@ -121,8 +135,9 @@ unsigned network_first_wrong(const struct network *network, uint32_t from, uint3
 {
     for (unsigned k = 0; k < network->dims; k++) {
         unsigned port = network_port_toward(network, from, to, k);
-        if (port != NETWORK_NO_PORT)
+        if (port != NETWORK_NO_PORT) {
             return port;
+        }
     }
     return NETWORK_NO_PORT;
 }
@@ -151,8 +166,9 @@ unsigned network_diameter(const struct network *network)
 
 bool network_stays_in_ring(const struct network *network, unsigned in, unsigned out)
 {
-    if (in >= network->ports || out >= network->ports)
+    if (in >= network->ports || out >= network->ports) {
         return false;
+    }
     unsigned k = network_port_dimension(network, out);
 
     return network->dim[k].wraps && network->dim[k].size > 3 &&
@@ -161,9 +177,11 @@ bool network_stays_in_ring(const struct network *network, unsigned in, unsigned 
 
 bool network_is_symmetric(const struct network *network)
 {
-    for (unsigned k = 0; k < network->dims; k++)
-        if (network->dim[k].size > 2 && !network->dim[k].wraps)
+    for (unsigned k = 0; k < network->dims; k++) {
+        if (network->dim[k].size > 2 && !network->dim[k].wraps) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -172,13 +190,15 @@ static uint32_t moved(const struct network *network, uint32_t node, uint32_t by,
 {
     uint32_t result = 0;
 
-    if (network->kind == NETWORK_CUBE)
+    if (network->kind == NETWORK_CUBE) {
         return node ^ by;
+    }
     for (unsigned k = 0; k < network->dims; k++) {
         const struct network_dimension *dim = &network->dim[k];
         uint32_t step = coordinate(network, by, k);
-        if (back)
+        if (back) {
             step = dim->size - step;
+        }
         result += (coordinate(network, node, k) + step) % dim->size * dim->stride;
     }
     return result;
@@ -199,8 +219,9 @@ static uint32_t digest_add(uint32_t digest, uint32_t word)
 {
     const uint32_t prime = 0x01000193;
 
-    for (unsigned shift = 0; shift < 32; shift += 8)
+    for (unsigned shift = 0; shift < 32; shift += 8) {
         digest = (digest ^ (word >> shift & 0xff)) * prime;
+    }
     return digest;
 }
 
@@ -209,8 +230,9 @@ uint32_t network_digest(const struct network *network)
     const uint32_t basis = 0x811c9dc5;
     uint32_t digest = digest_add(basis, network->kind);
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         digest = digest_add(digest, network->dim[k].size);
+    }
     return digest;
 }
 
@@ -229,8 +251,9 @@ bool network_owns_link(const struct network *network, uint32_t node, unsigned po
 {
     uint32_t other = network_neighbour(network, node, port);
 
-    if (other == NETWORK_NO_NODE)
+    if (other == NETWORK_NO_NODE) {
         return false;
+    }
     const struct network_dimension *dim = &network->dim[network_port_dimension(network, port)];
     return dim->ports == 1 ? node < other : port == dim->port;
 }
@@ -239,28 +262,33 @@ unsigned network_host_links(const struct network *network)
 {
     unsigned links = 1;
 
-    for (unsigned port = 0; port < network->ports; port++)
+    for (unsigned port = 0; port < network->ports; port++) {
         links += network_neighbour(network, 0, port) != NETWORK_NO_NODE;
+    }
     return links;
 }
 
 uint32_t network_host_node(const struct network *network, unsigned index)
 {
-    if (index == 0)
+    if (index == 0) {
         return 0;
+    }
     for (unsigned port = 0; port < network->ports; port++) {
         uint32_t node = network_neighbour(network, 0, port);
-        if (node != NETWORK_NO_NODE && --index == 0)
+        if (node != NETWORK_NO_NODE && --index == 0) {
             return node;
+        }
     }
     return NETWORK_NO_NODE;
 }
 
 int network_host_link_of(const struct network *network, uint32_t node)
 {
-    for (unsigned i = 0, links = network_host_links(network); i < links; i++)
-        if (network_host_node(network, i) == node)
+    for (unsigned i = 0, links = network_host_links(network); i < links; i++) {
+        if (network_host_node(network, i) == node) {
             return (int)i;
+        }
+    }
     return -1;
 }
 
@@ -268,8 +296,9 @@ uint32_t network_host_root(const struct network *network, uint32_t node)
 {
     for (unsigned k = network->dims; k-- > 0;) {
         unsigned port = network_port_toward(network, 0, node, k);
-        if (port != NETWORK_NO_PORT)
+        if (port != NETWORK_NO_PORT) {
             return network_neighbour(network, 0, port);
+        }
     }
     return 0;
 }
@@ -279,8 +308,9 @@ static const struct network_dimension *spanned(const struct network *network, ui
 {
     unsigned k = network->dims - 1u;
 
-    while (network->dim[k].stride >= count)
+    while (network->dim[k].stride >= count) {
         k--;
+    }
     return &network->dim[k];
 }
 
@@ -293,10 +323,12 @@ uint32_t network_half(const struct network *network, uint32_t count)
 
 bool network_is_block(const struct network *network, uint32_t root, uint32_t count)
 {
-    if (count == 0 || root >= network->nodes || count > network->nodes - root)
+    if (count == 0 || root >= network->nodes || count > network->nodes - root) {
         return false;
-    if (count == 1)
+    }
+    if (count == 1) {
         return true;
+    }
     const struct network_dimension *dim = spanned(network, count);
 
     return count % dim->stride == 0 && root % dim->stride == 0 &&
@@ -323,8 +355,10 @@ unsigned network_halvings(const struct network *network)
 {
     unsigned halvings = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
-        for (uint32_t left = network->dim[k].size; left > 1; left = (left + 1) / 2)
+    for (unsigned k = 0; k < network->dims; k++) {
+        for (uint32_t left = network->dim[k].size; left > 1; left = (left + 1) / 2) {
             halvings++;
+        }
+    }
     return halvings;
 }

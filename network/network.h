@@ -88,8 +88,9 @@ unsigned network_first_wrong(const struct network *network, uint32_t from, uint3
 /* The same; from and to differ. */
 static inline unsigned network_next_hop(const struct network *network, uint32_t from, uint32_t to)
 {
-    if (network->kind == NETWORK_CUBE)
+    if (network->kind == NETWORK_CUBE) {
         return (unsigned)__builtin_ctz(from ^ to);
+    }
     return network_first_wrong(network, from, to);
 }
 

@@ -42,8 +42,9 @@ static const char *read_number(const char *text, uint32_t *value)
 {
     const char *p = text;
 
-    for (*value = 0; *p >= '0' && *p <= '9' && p - text < DIGITS_MAX; p++)
+    for (*value = 0; *p >= '0' && *p <= '9' && p - text < DIGITS_MAX; p++) {
         *value = *value * 10 + (uint32_t)(*p - '0');
+    }
     return p == text || (*p >= '0' && *p <= '9') ? NULL : p;
 }
 
@@ -54,11 +55,12 @@ static bool parse_cube(struct network *network, const char *text, const char *di
     const char *rest = read_number(digits, &dims);
     unsigned most = 31 - (unsigned)__builtin_clz(limits->nodes);
 
-    if (!rest || *rest || dims > most)
+    if (!rest || *rest || dims > most) {
         return complain(error,
                         "'%.*s': the dimension of a cube is a number from 0 to %u %s, for example "
                         "cube:4",
                         SHOWN, text, most, limits->place);
+    }
     return network_make(network, NETWORK_CUBE, NULL, dims);
 }
 
@@ -67,10 +69,12 @@ static int read_sizes(const char *text, uint32_t sizes[NETWORK_SIZES_MAX])
 {
     for (int count = 0; count < NETWORK_SIZES_MAX; text++) {
         text = read_number(text, &sizes[count]);
-        if (!text || sizes[count++] == 0 || (*text && *text != 'x'))
+        if (!text || sizes[count++] == 0 || (*text && *text != 'x')) {
             return -1;
-        if (!*text)
+        }
+        if (!*text) {
             return count;
+        }
     }
     return -1;
 }
@@ -80,10 +84,12 @@ static bool check_limits(const uint32_t *sizes, int count, const char *text,
 {
     uint64_t nodes = 1;
 
-    for (int i = 0; i < count && nodes <= UINT32_MAX; i++)
+    for (int i = 0; i < count && nodes <= UINT32_MAX; i++) {
         nodes *= sizes[i];
-    if (nodes <= limits->nodes)
+    }
+    if (nodes <= limits->nodes) {
         return true;
+    }
     return complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN, text,
                     nodes > UINT32_MAX ? "more than " : "",
                     (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
@@ -97,19 +103,23 @@ static bool parse_sizes(struct network *network, const char *text, const struct 
     const char *numbers = text + strlen(form->prefix);
     int count = read_sizes(numbers, sizes);
 
-    if (form->alone && count != 1)
+    if (form->alone && count != 1) {
         return complain(error, "'%.*s': %s has one size, a number from 1 to %u, for example %s",
                         SHOWN, text, form->alone, (unsigned)limits->nodes, form->example);
-    if (count < 0)
+    }
+    if (count < 0) {
         return complain(error,
                         "'%.*s': sizes are 2 to 8 numbers joined by x, each from 1 to %u, for "
                         "example %s",
                         SHOWN, text, (unsigned)limits->nodes, form->example);
-    if (!form->alone && count == 1)
+    }
+    if (!form->alone && count == 1) {
         return complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN, text,
                         (unsigned)sizes[0], form->prefix, (unsigned)sizes[0]);
-    for (int i = 0; i < count; i++)
+    }
+    for (int i = 0; i < count; i++) {
         reversed[i] = sizes[count - 1 - i];
+    }
     return check_limits(sizes, count, text, limits, error) &&
            network_make(network, form->kind, reversed, (unsigned)count);
 }
@@ -119,8 +129,9 @@ bool network_parse(struct network *network, const char *text, const struct netwo
 {
     for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         size_t length = strlen(forms[i].prefix);
-        if (strncmp(text, forms[i].prefix, length) != 0)
+        if (strncmp(text, forms[i].prefix, length) != 0) {
             continue;
+        }
         return forms[i].kind == NETWORK_CUBE
                    ? parse_cube(network, text, text + length, limits, error)
                    : parse_sizes(network, text, &forms[i], limits, error);
@@ -138,11 +149,13 @@ void network_name(const struct network *network, char name[NETWORK_NAME_MAX])
     const struct form *form = &forms[network->kind - NETWORK_CUBE];
     int used = snprintf(name, NETWORK_NAME_MAX, "%s", form->prefix);
 
-    if (network->kind == NETWORK_CUBE)
+    if (network->kind == NETWORK_CUBE) {
         used += snprintf(name + used, NETWORK_NAME_MAX - (size_t)used, "%u", network->dims);
-    for (unsigned k = network->dims; network->kind != NETWORK_CUBE && k-- > 0;)
+    }
+    for (unsigned k = network->dims; network->kind != NETWORK_CUBE && k-- > 0;) {
         used += snprintf(name + used, NETWORK_NAME_MAX - (size_t)used, "%u%s",
                          (unsigned)network->dim[k].size, k ? "x" : "");
+    }
 }
 
 bool network_parse_node(const struct network *network, const char *text, uint32_t *node,
@@ -151,8 +164,9 @@ bool network_parse_node(const struct network *network, const char *text, uint32_
     const char *rest = read_number(text, node);
     char name[NETWORK_NAME_MAX];
 
-    if (rest && !*rest && *node < network->nodes)
+    if (rest && !*rest && *node < network->nodes) {
         return true;
+    }
     network_name(network, name);
     return complain(error, "'%.*s' is no node of %s: nodes are 0 to %u", SHOWN, text, name,
                     (unsigned)network->nodes - 1);
@@ -166,11 +180,13 @@ bool network_parse_link(const struct network *network, const char *text, uint32_
 
     rest = rest && *rest == '-' ? read_number(rest + 1, &ends[1]) : NULL;
     if (rest && !*rest && ends[0] < network->nodes && ends[1] < network->nodes &&
-        network_port_to(network, ends[0], ends[1]) != NETWORK_NO_PORT)
+        network_port_to(network, ends[0], ends[1]) != NETWORK_NO_PORT) {
         return true;
+    }
     network_name(network, name);
-    if (network_host_links(network) == 1)
+    if (network_host_links(network) == 1) {
         return complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
+    }
     snprintf(example, sizeof example, "0-%u", (unsigned)network_host_node(network, 1));
     return complain(error, "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
                     SHOWN, text, name, example);

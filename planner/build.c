@@ -19,8 +19,9 @@ void *planner_memory(uint64_t count, size_t bytes)
 /* Doubles at every power of two, so that no room need be kept. */
 void *planner_grow(void *memory, uint64_t count, size_t bytes)
 {
-    if (count && (count < ROOM_LEAST || (count & (count - 1))))
+    if (count && (count < ROOM_LEAST || (count & (count - 1)))) {
         return memory;
+    }
     uint64_t room = count ? 2 * count : ROOM_LEAST;
 
     CHECK(room <= SIZE_MAX / bytes);
@@ -47,8 +48,9 @@ struct plan *build_begin(const struct network *network, const struct plan_reques
 
 void plan_free(struct plan *plan)
 {
-    if (!plan)
+    if (!plan) {
         return;
+    }
     free(plan->scratch);
     free(plan->written);
     free(plan->written_source);
@@ -69,12 +71,15 @@ struct slots slots_begin(const struct plan *plan)
 
 bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count)
 {
-    if (count != extent->run || first < extent->first + extent->run)
+    if (count != extent->run || first < extent->first + extent->run) {
         return false;
-    if (extent->times == 1)
+    }
+    if (extent->times == 1) {
         extent->stride = first - extent->first;
-    if ((uint64_t)extent->first + (uint64_t)extent->times * extent->stride != first)
+    }
+    if ((uint64_t)extent->first + (uint64_t)extent->times * extent->stride != first) {
         return false;
+    }
     extent->times++;
     return true;
 }
@@ -100,11 +105,13 @@ void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_
                uint32_t count)
 {
     CHECK(slots->at + slots->count == plan->extent_count);
-    if (count == 0)
+    if (count == 0) {
         return;
+    }
     struct plan_extent *last = slots->count ? &plan->extents[plan->extent_count - 1] : NULL;
-    if (last && last->space == space && extent_takes(last, first, count))
+    if (last && last->space == space && extent_takes(last, first, count)) {
         return;
+    }
     add_extent(
         plan, slots,
         (struct plan_extent){
@@ -135,25 +142,29 @@ static uint32_t slots_count(const struct plan *plan, struct slots slots)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < slots.count; i++)
+    for (uint32_t i = 0; i < slots.count; i++) {
         count += plan->extents[slots.at + i].run * plan->extents[slots.at + i].times;
+    }
     return count;
 }
 
 bool build_too_many(struct plan *plan, uint64_t circuits)
 {
-    if (circuits > PLAN_CIRCUITS_MAX)
+    if (circuits > PLAN_CIRCUITS_MAX) {
         plan->refused = "the plan has more circuits than fit in memory";
+    }
     return circuits > PLAN_CIRCUITS_MAX;
 }
 
 static struct plan_circuit *append(struct plan *plan, uint32_t step, uint32_t from, uint32_t to,
                                    struct slots send, struct slots receive)
 {
-    if (step >= PLAN_STEPS_MAX)
+    if (step >= PLAN_STEPS_MAX) {
         plan->refused = "the plan has more steps than a row counts";
-    if (send.count > PLAN_EXTENTS_MAX || receive.count > PLAN_EXTENTS_MAX)
+    }
+    if (send.count > PLAN_EXTENTS_MAX || receive.count > PLAN_EXTENTS_MAX) {
         plan->refused = "a circuit has more pieces than a row counts";
+    }
     (void)build_too_many(plan, (uint64_t)plan->circuit_count + 1);
     plan->circuits = planner_grow(plan->circuits, plan->circuit_count, sizeof *plan->circuits);
     struct plan_circuit *circuit = &plan->circuits[plan->circuit_count++];
@@ -171,8 +182,9 @@ static struct plan_circuit *append(struct plan *plan, uint32_t step, uint32_t fr
 
 static void set_hops(struct plan *plan, struct plan_circuit *circuit, uint32_t hops)
 {
-    if (hops > OPEN_HOPS_MAX)
+    if (hops > OPEN_HOPS_MAX) {
         plan->refused = "a path has more hops than a circuit can list";
+    }
     circuit->hops = (uint8_t)hops;
 }
 
@@ -224,24 +236,28 @@ static struct piece moved(const struct pieces *pieces, struct piece run)
     uint32_t first = run.first + pieces->done, count = 1;
 
     if (network->kind == NETWORK_CUBE && !(run.count & (run.count - 1)) &&
-        run.first % run.count == 0)
+        run.first % run.count == 0) {
         return (struct piece){run.space, (run.first ^ pieces->by) & ~(run.count - 1), run.count};
+    }
     uint32_t to = network_translate(network, first, pieces->by);
     while (pieces->done + count < run.count &&
-           network_translate(network, first + count, pieces->by) == to + count)
+           network_translate(network, first + count, pieces->by) == to + count) {
         count++;
+    }
     return (struct piece){run.space, to, count};
 }
 
 bool pieces_next(struct pieces *pieces, struct piece *piece)
 {
-    if (pieces->extent == pieces->extent_end)
+    if (pieces->extent == pieces->extent_end) {
         return false;
+    }
     const struct plan_extent *extent = &pieces->plan->extents[pieces->extent];
     *piece =
         (struct piece){extent->space, extent->first + pieces->times * extent->stride, extent->run};
-    if (pieces->by && space_is_translated(pieces->plan, extent->space))
+    if (pieces->by && space_is_translated(pieces->plan, extent->space)) {
         *piece = moved(pieces, *piece);
+    }
     pieces->done += piece->count;
     if (pieces->done == extent->run) {
         pieces->done = 0;
@@ -256,8 +272,9 @@ bool pieces_next(struct pieces *pieces, struct piece *piece)
 
 uint32_t plan_slots_at(const struct plan *plan, unsigned space, uint32_t rank)
 {
-    if (space == SPACE_SCRATCH)
+    if (space == SPACE_SCRATCH) {
         return plan->scratch[plan->invariant ? 0 : rank];
+    }
     return operation_slots(operation_of(plan->operation), (enum space)space, plan->network.nodes,
                            rank, plan->root, plan->segments);
 }

@@ -100,8 +100,9 @@ static inline bool is_copy(const struct plan_circuit *circuit)
 static inline unsigned circuit_port(const struct plan *plan, const struct plan_circuit *circuit,
                                     uint32_t at, unsigned hop)
 {
-    if (circuit->ports_at == PLAN_DIMENSION_ORDER)
+    if (circuit->ports_at == PLAN_DIMENSION_ORDER) {
         return network_next_hop(&plan->network, at, circuit->to);
+    }
     return plan->ports[circuit->ports_at + hop];
 }
 

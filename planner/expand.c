@@ -10,8 +10,9 @@ static struct slots translated(struct plan *all, const struct plan *plan, struct
     struct pieces pieces = pieces_of(plan, slots, by);
     struct piece piece;
 
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         slots_add(all, &result, (enum space)piece.space, piece.first, piece.count);
+    }
     return result;
 }
 
@@ -23,13 +24,14 @@ static void add_translated(struct plan *all, const struct plan *plan,
     struct slots send = translated(all, plan, sent_slots(circuit), by);
     struct slots receive = translated(all, plan, received_slots(circuit), by);
 
-    if (is_copy(circuit))
+    if (is_copy(circuit)) {
         build_copy(all, circuit->step, by, send, receive, circuit->flags);
-    else if (circuit->ports_at == PLAN_DIMENSION_ORDER)
+    } else if (circuit->ports_at == PLAN_DIMENSION_ORDER) {
         build_circuit(all, circuit->step, by, to, send, receive, circuit->flags);
-    else
+    } else {
         build_routed(all, circuit->step, by, to, send, receive, circuit->flags,
                      plan->ports + circuit->ports_at, circuit->hops);
+    }
 }
 
 struct plan *plan_expand(const struct plan *plan)
@@ -44,11 +46,14 @@ struct plan *plan_expand(const struct plan *plan)
     all->choice = plan->choice;
     all->bytes_min = plan->bytes_min;
     all->bytes_max = plan->bytes_max;
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         all->scratch[node] = plan->scratch[plan->invariant ? 0 : node];
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
-        for (uint32_t node = 0; node < (plan->invariant ? nodes : 1); node++)
+    }
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        for (uint32_t node = 0; node < (plan->invariant ? nodes : 1); node++) {
             add_translated(all, plan, &plan->circuits[i],
                            plan->invariant ? node : plan->circuits[i].from);
+        }
+    }
     return all;
 }

@@ -65,8 +65,9 @@ static inline void channel_wake(struct channel *channel, struct channel_due *due
 static inline void channel_progress(struct channel *channel, const struct channel_due *due)
 {
     channel->progress_us = due->now_us;
-    if (channel->checked)
+    if (channel->checked) {
         channel->retry_us = due->now_us + RETRY_US;
+    }
 }
 
 /* Silence begins anew. */

@@ -22,6 +22,7 @@ struct channel_due {
 /* A channel wants to be looked at by then, though nothing arrives. */
 static inline void channel_due_by(struct channel_due *due, uint64_t wake_us)
 {
-    if (wake_us < due->wake_us)
+    if (wake_us < due->wake_us) {
         due->wake_us = wake_us;
+    }
 }

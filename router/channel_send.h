@@ -41,8 +41,9 @@ void channel_grow(struct channel *channel, unsigned placed);
  * channel_room. */
 static inline struct segment *channel_place(struct channel *channel, unsigned index)
 {
-    if ((uint16_t)(channel->end - channel->first) + index >= channel->places)
+    if ((uint16_t)(channel->end - channel->first) + index >= channel->places) {
         channel_grow(channel, index);
+    }
     return &channel->segments[(channel->end + index) & (channel->places - 1u)];
 }
 

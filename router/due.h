@@ -55,10 +55,11 @@ static inline void due_held(struct router *router, unsigned port, bool local)
 
     router->setup_due = true;
     router->held_ports |= bit;
-    if (local)
+    if (local) {
         router->unannounced_ports |= bit;
-    else
+    } else {
         router->passing_ports |= bit;
+    }
 }
 
 /* The oldest OPEN held at a port is held no longer. The port has none, or due_held says which. */
@@ -130,8 +131,9 @@ static inline void due_bytes_for(struct router *router, unsigned out)
  * or word that the neighbour has drained. */
 static inline void due_link_moves(struct router *router, const struct port *out)
 {
-    if (lane_turn(out) || out->draining_count)
+    if (lane_turn(out) || out->draining_count) {
         router->out_due |= out->channel.due_bit;
+    }
 }
 
 /* Credit may have come, which a link's bytes waited for, or an OPEN for a place. What has come of
@@ -140,8 +142,9 @@ static inline void due_link_moves(struct router *router, const struct port *out)
 static inline void due_credit(struct router *router, const struct port *out)
 {
     due_link_moves(router, out);
-    if (out->channel.checked && lane_full(out))
+    if (out->channel.checked && lane_full(out)) {
         router->setup_due = true;
+    }
 }
 
 /* The neighbour has acknowledged a segment of a port: there is more room on its channel. */

@@ -25,7 +25,8 @@ static inline uint16_t incarnation_next(uint16_t last, uint64_t now_us)
 {
     uint16_t next = (uint16_t)(now_us / INCARNATION_US);
 
-    if ((int16_t)(next - last) <= 0)
+    if ((int16_t)(next - last) <= 0) {
         next = (uint16_t)(last + 1);
+    }
     return next ? next : 1; /* 0 is none */
 }

@@ -50,8 +50,9 @@ static inline void lane_close(struct port *out)
  * since has none. */
 static inline void lane_leave(struct port *out)
 {
-    if (out->order_count)
+    if (out->order_count) {
         out->order_count--;
+    }
 }
 
 /* Whether the neighbour has read the last byte of a circuit that drains. */

@@ -32,8 +32,9 @@ static inline void parcel_add(struct parcel *parcel, struct segment segment, boo
 {
     *channel_place(parcel->channel, parcel->count++) = segment;
     parcel->bytes += segment.bytes;
-    if (checked)
+    if (checked) {
         parcel->crc = crc32_add(parcel->crc, segment.data, segment.bytes);
+    }
 }
 
 /* Queues it on its channel; `header` as it was begun with. */

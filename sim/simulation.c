@@ -41,25 +41,29 @@ static void make_nodes(void *context, unsigned partition)
     const struct network *network = sim_network(sim);
 
     for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
-         rank++)
+         rank++) {
         for (unsigned p = 0; p < network->ports; p++) {
             uint32_t peer = network_neighbour(network, rank, p);
             struct sim_end *end = sim_end_at(sim, rank, p);
-            if (peer == NETWORK_NO_NODE)
+            if (peer == NETWORK_NO_NODE) {
                 sim_end_absent(end);
-            else
+            } else {
                 sim_end_init(sim, end, sim_end_at(sim, peer, network_far_port(network, p)), rank,
                              peer, p);
+            }
         }
+    }
     memory_place(sim, partition);
 }
 
 static void init_actors(struct sim *sim)
 {
-    for (uint32_t i = 0; i <= sim->count; i++)
+    for (uint32_t i = 0; i <= sim->count; i++) {
         sim->actors[i] = (struct actor){.armed_ns = UINT64_MAX, .wanted_ns = UINT64_MAX};
-    for (uint32_t i = 0; i < sim->count; i++)
+    }
+    for (uint32_t i = 0; i < sim->count; i++) {
         sim->tasks[i].wake_ns = UINT64_MAX;
+    }
 }
 
 static bool is_plain(const struct sim *sim)
@@ -75,8 +79,9 @@ struct sim *sim_make(const struct sim_options *options)
 {
     struct sim *sim = aligned_alloc(_Alignof(struct sim), sizeof *sim);
 
-    if (!sim)
+    if (!sim) {
         return NULL;
+    }
     memset(sim, 0, sizeof *sim);
     CHECK(options->network.nodes > 0 && options->size_count <= SIM_SIZES_MAX);
     sim->options = *options;
@@ -98,8 +103,9 @@ struct sim *sim_make(const struct sim_options *options)
     sim->limit = limit_of(sim);
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
     sim->partition_count = sim->layout.partitions;
-    if (sim->partition_count > 1)
+    if (sim->partition_count > 1) {
         sim->workers = worker_pool_make(sim->partition_count); /* without it one thread does all */
+    }
     sim->crowded = true;
     if (!memory_map(sim)) {
         worker_pool_free(sim->workers);
@@ -121,17 +127,20 @@ struct sim *sim_make(const struct sim_options *options)
     }
     fault_phase(sim);
     sim_wake(sim, sim->count);
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         partition_tell(&sim->partitions[i]);
+    }
     return sim;
 }
 
 void sim_free(struct sim *sim)
 {
-    if (!sim)
+    if (!sim) {
         return;
-    if (sim->trace)
+    }
+    if (sim->trace) {
         sim_trace_end(sim);
+    }
     host_free(sim);
     worker_pool_free(sim->workers);
     partitions_free(sim);
@@ -182,16 +191,18 @@ struct trace_result sim_trace_end(struct sim *sim)
 
 void sim_trace_abandon(const struct sim *sim)
 {
-    if (sim->trace)
+    if (sim->trace) {
         trace_abandon(sim->trace);
+    }
 }
 
 uint64_t sim_events(const struct sim *sim)
 {
     uint64_t events = 0;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         events += sim->partitions[i].events;
+    }
     return events;
 }
 

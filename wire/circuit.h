@@ -217,8 +217,9 @@ static inline bool open_next_hop(const uint8_t *packet, struct open_hop *hop)
 {
     uint32_t passed = packet_hops(packet);
 
-    if (!open_has_hops(open_flags(packet)) || passed >= hop_list_count(open_hops(packet)))
+    if (!open_has_hops(open_flags(packet)) || passed >= hop_list_count(open_hops(packet))) {
         return false;
+    }
     *hop = hop_list_at(open_hops(packet), passed);
     return true;
 }
@@ -241,12 +242,14 @@ static inline const uint8_t *open_inlined(const uint8_t *packet)
  * and the message is no longer than one that a receiver's pool holds. */
 static inline bool open_possible(const uint8_t *packet, uint32_t bytes)
 {
-    if (bytes < OPEN_BYTES)
+    if (bytes < OPEN_BYTES) {
         return false;
+    }
     if (open_has_hops(open_flags(packet)) &&
         (bytes < OPEN_BYTES + HOP_LIST_BYTES || hop_list_count(open_hops(packet)) == 0 ||
-         hop_list_count(open_hops(packet)) > OPEN_HOPS_MAX || bytes < open_bytes(packet)))
+         hop_list_count(open_hops(packet)) > OPEN_HOPS_MAX || bytes < open_bytes(packet))) {
         return false;
+    }
     uint32_t inlined = bytes - open_bytes(packet), length = open_length(packet);
     return open_flags(packet) & OPEN_INLINE ? inlined == length && length <= OPEN_INLINE_MAX
                                             : inlined == 0 && length > 0;
@@ -270,8 +273,9 @@ static inline void accept_pack(uint8_t *body, const struct accept_body *accept)
 
 static inline bool accept_unpack(const uint8_t *body, uint32_t bytes, struct accept_body *accept)
 {
-    if (bytes < ANSWER_BYTES)
+    if (bytes < ANSWER_BYTES) {
         return false;
+    }
     accept->done_ns = get64(body) & ~ACCEPT_OTHER_LENGTH;
     accept->other_length = get64(body) & ACCEPT_OTHER_LENGTH;
     return true;
@@ -284,8 +288,9 @@ static inline void refuse_pack(uint8_t *body, const struct refuse_body *refuse)
 
 static inline bool refuse_unpack(const uint8_t *body, uint32_t bytes, struct refuse_body *refuse)
 {
-    if (bytes < ANSWER_BYTES)
+    if (bytes < ANSWER_BYTES) {
         return false;
+    }
     refuse->reason = (int32_t)get32(body);
     return refuse->reason < 0;
 }

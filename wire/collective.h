@@ -108,8 +108,9 @@ static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
 
 static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct enter_body *enter)
 {
-    if (bytes < ENTER_BYTES)
+    if (bytes < ENTER_BYTES) {
         return false;
+    }
     *enter = (struct enter_body){.epoch = get16(body),
                                  .generation = body[2],
                                  .failed = get32(body + 4),
@@ -132,8 +133,9 @@ static inline void entered_pack(uint8_t *body, const struct entered_body *entere
 
 static inline bool entered_unpack(const uint8_t *body, uint32_t bytes, struct entered_body *entered)
 {
-    if (bytes < ENTERED_BYTES)
+    if (bytes < ENTERED_BYTES) {
         return false;
+    }
     *entered = (struct entered_body){.epoch = get16(body),
                                      .generation = body[2],
                                      .status = (int16_t)get16(body + 4),

@@ -147,8 +147,9 @@ static inline bool frame_unpack(const uint8_t *bytes, struct frame *frame)
     uint64_t first = get64(bytes), second = get64(bytes + 8);
     uint32_t third = get32(bytes + 16);
 
-    if ((first & 0xffff) != FRAME_SYNC || get32(bytes + 20) != frame_check(first, second, third))
+    if ((first & 0xffff) != FRAME_SYNC || get32(bytes + 20) != frame_check(first, second, third)) {
         return false;
+    }
     frame->type = (uint8_t)(first >> 16);
     frame->flags = (uint8_t)(first >> 24);
     frame->length = (uint32_t)(first >> 32);
@@ -226,15 +227,17 @@ static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
     put32(bytes + 28, hello->element_ns);
     put32(bytes + 32, hello->peer_id);
     put32(bytes + 36, hello->dead_after_ms);
-    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         put16(bytes + 40 + 2 * k, hello->last[k]);
+    }
 }
 
 /* False when there are fewer than HELLO_BYTES. */
 static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hello *hello)
 {
-    if (count < HELLO_BYTES)
+    if (count < HELLO_BYTES) {
         return false;
+    }
     hello->version = get16(bytes);
     hello->role = bytes[2];
     hello->port = bytes[3];
@@ -251,7 +254,8 @@ static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hel
     hello->element_ns = get32(bytes + 28);
     hello->peer_id = get32(bytes + 32);
     hello->dead_after_ms = get32(bytes + 36);
-    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         hello->last[k] = get16(bytes + 40 + 2 * k);
+    }
     return true;
 }

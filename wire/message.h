@@ -69,8 +69,9 @@ static inline void rts_pack(uint8_t *body, const struct rts_body *rts)
 
 static inline bool rts_unpack(const uint8_t *body, uint32_t bytes, struct rts_body *rts)
 {
-    if (bytes < RTS_BYTES)
+    if (bytes < RTS_BYTES) {
         return false;
+    }
     *rts = (struct rts_body){.name = get32(body),
                              .tag = get32(body + 4),
                              .length = get32(body + 8),
@@ -88,8 +89,9 @@ static inline void cts_pack(uint8_t *body, const struct cts_body *cts)
 
 static inline bool cts_unpack(const uint8_t *body, uint32_t bytes, struct cts_body *cts)
 {
-    if (bytes < CTS_BYTES)
+    if (bytes < CTS_BYTES) {
         return false;
+    }
     *cts = (struct cts_body){get32(body), get32(body + 4), get32(body + 8)};
     return true;
 }
@@ -102,8 +104,9 @@ static inline void rts_reply_pack(uint8_t *body, const struct rts_reply_body *re
 static inline bool rts_reply_unpack(const uint8_t *body, uint32_t bytes,
                                     struct rts_reply_body *reply)
 {
-    if (bytes < RTS_REPLY_BYTES)
+    if (bytes < RTS_REPLY_BYTES) {
         return false;
+    }
     reply->name = get32(body);
     return true;
 }

@@ -153,16 +153,18 @@ static inline void plan_header_pack(uint8_t *part, const struct plan_header *hea
     put32(part + 52, header->bytes_max);
     put32(part + 56, header->choice);
     put32(part + 60, header->type);
-    for (unsigned i = 0; i < PLAN_PORTS_MAX; i++)
+    for (unsigned i = 0; i < PLAN_PORTS_MAX; i++) {
         put16(part + 64 + 2 * i, header->carries[i]);
+    }
 }
 
 /* False when so many bytes do not begin with the header of a plan that ends with them. */
 static inline bool plan_header_unpack(const uint8_t *part, uint32_t bytes,
                                       struct plan_header *header)
 {
-    if (bytes < PLAN_HEADER_BYTES || get16(part) != PLAN_FORM || get32(part + 4) != bytes)
+    if (bytes < PLAN_HEADER_BYTES || get16(part) != PLAN_FORM || get32(part + 4) != bytes) {
         return false;
+    }
     *header = (struct plan_header){.flags = get16(part + 2),
                                    .bytes = bytes,
                                    .digest = get32(part + 8),
@@ -181,8 +183,9 @@ static inline bool plan_header_unpack(const uint8_t *part, uint32_t bytes,
                                    .bytes_max = get32(part + 52),
                                    .choice = get32(part + 56),
                                    .type = part[60]};
-    for (unsigned i = 0; i < PLAN_PORTS_MAX; i++)
+    for (unsigned i = 0; i < PLAN_PORTS_MAX; i++) {
         header->carries[i] = get16(part + 64 + 2 * i);
+    }
     return true;
 }
 
@@ -333,8 +336,9 @@ static inline void plan_ask_pack(uint8_t *body, const struct plan_ask_body *ask)
 
 static inline bool plan_ask_unpack(const uint8_t *body, uint32_t bytes, struct plan_ask_body *ask)
 {
-    if (bytes < PLAN_ASK_BYTES)
+    if (bytes < PLAN_ASK_BYTES) {
         return false;
+    }
     *ask = (struct plan_ask_body){.question = get32(body),
                                   .offset = get32(body + 4),
                                   .operation = body[8],
@@ -357,8 +361,9 @@ static inline void plan_part_pack(uint8_t *body, const struct plan_part_body *pa
 static inline bool plan_part_unpack(const uint8_t *body, uint32_t bytes,
                                     struct plan_part_body *part)
 {
-    if (bytes < PLAN_PART_BYTES)
+    if (bytes < PLAN_PART_BYTES) {
         return false;
+    }
     *part = (struct plan_part_body){.question = get32(body),
                                     .offset = get32(body + 4),
                                     .total = get32(body + 8),
@@ -380,8 +385,9 @@ static inline void predicted_pack(uint8_t *body, const struct predicted_body *pr
 static inline bool predicted_unpack(const uint8_t *body, uint32_t bytes,
                                     struct predicted_body *predicted)
 {
-    if (bytes < PREDICTED_BYTES)
+    if (bytes < PREDICTED_BYTES) {
         return false;
+    }
     *predicted = (struct predicted_body){.question = get32(body),
                                          .status = (int32_t)get32(body + 4),
                                          .model_ns = get64(body + 8),

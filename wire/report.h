@@ -181,14 +181,16 @@ static inline void state_pack(uint8_t *body, const struct state_body *state)
     put32(body + 48, state->partner);
     put16(body + 52, state->step);
     put16(body + 54, state->steps);
-    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+    for (unsigned i = 0; i < STATE_COUNTERS; i++) {
         put32(body + 56 + 4 * i, state->counters[i]);
+    }
 }
 
 static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct state_body *state)
 {
-    if (bytes < STATE_BYTES)
+    if (bytes < STATE_BYTES) {
         return false;
+    }
     bool sleeps = body[1] == WAIT_SLEEP;
     *state = (struct state_body){.program = body[0],
                                  .wait = body[1],
@@ -211,8 +213,9 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
                                  .partner = get32(body + 48),
                                  .step = get16(body + 52),
                                  .steps = get16(body + 54)};
-    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+    for (unsigned i = 0; i < STATE_COUNTERS; i++) {
         state->counters[i] = get32(body + 56 + 4 * i);
+    }
     return true;
 }
 
@@ -232,19 +235,22 @@ static inline uint32_t fault_pack(uint8_t *body, const struct fault_body *fault)
     put16(body + 2, fault->collectives);
     put32(body + 4, fault->address);
     put32(body + 8, fault->status_register);
-    for (unsigned i = 0; i < FAULT_REGISTERS; i++)
+    for (unsigned i = 0; i < FAULT_REGISTERS; i++) {
         put32(body + 12 + 4 * i, fault->registers[i]);
+    }
     put32(body + 76, fault->cpsr);
     put32(body + 80, fault->line);
-    if (fault->tail_bytes > 0)
+    if (fault->tail_bytes > 0) {
         memcpy(body + FAULT_BYTES, fault->tail, fault->tail_bytes);
+    }
     return FAULT_BYTES + fault->tail_bytes;
 }
 
 static inline bool fault_unpack(const uint8_t *body, uint32_t bytes, struct fault_body *fault)
 {
-    if (bytes < FAULT_BYTES)
+    if (bytes < FAULT_BYTES) {
         return false;
+    }
     *fault = (struct fault_body){.kind = get16(body),
                                  .collectives = get16(body + 2),
                                  .address = get32(body + 4),
@@ -253,8 +259,9 @@ static inline bool fault_unpack(const uint8_t *body, uint32_t bytes, struct faul
                                  .line = get32(body + 80),
                                  .tail = body + FAULT_BYTES,
                                  .tail_bytes = bytes - FAULT_BYTES};
-    for (unsigned i = 0; i < FAULT_REGISTERS; i++)
+    for (unsigned i = 0; i < FAULT_REGISTERS; i++) {
         fault->registers[i] = get32(body + 12 + 4 * i);
+    }
     return true;
 }
 
@@ -288,11 +295,13 @@ static inline bool links_unpack(const uint8_t *body, uint32_t bytes, struct link
     const uint8_t *at = body + LINKS_HEADER_BYTES;
 
     if (bytes < LINKS_HEADER_BYTES || body[0] > LINKS_PORTS_MAX ||
-        bytes < LINKS_HEADER_BYTES + body[0] * (uint32_t)LINKS_PORT_BYTES)
+        bytes < LINKS_HEADER_BYTES + body[0] * (uint32_t)LINKS_PORT_BYTES) {
         return false;
+    }
     *links = (struct links_body){.port_count = body[0], .complete = body[1] != 0};
-    for (unsigned i = 0; i < links->port_count; i++, at += LINKS_PORT_BYTES)
+    for (unsigned i = 0; i < links->port_count; i++, at += LINKS_PORT_BYTES) {
         links->ports[i] = (struct links_port){at[0], at[1], get32(at + 4)};
+    }
     return true;
 }
 
@@ -311,8 +320,9 @@ static inline void link_dead_pack(uint8_t *body, const struct link_dead_body *de
 static inline bool link_dead_unpack(const uint8_t *body, uint32_t bytes,
                                     struct link_dead_body *dead)
 {
-    if (bytes < LINK_DEAD_BYTES)
+    if (bytes < LINK_DEAD_BYTES) {
         return false;
+    }
     *dead = (struct link_dead_body){body[0], body[1], get32(body + 4)};
     return true;
 }
@@ -335,8 +345,9 @@ static inline void disagree_pack(uint8_t *body, const struct disagree_body *disa
 static inline bool disagree_unpack(const uint8_t *body, uint32_t bytes,
                                    struct disagree_body *disagree)
 {
-    if (bytes < DISAGREE_BYTES)
+    if (bytes < DISAGREE_BYTES) {
         return false;
+    }
     *disagree = (struct disagree_body){.status = (int32_t)get32(body),
                                        .first_rank = get32(body + 4),
                                        .other_rank = get32(body + 8),

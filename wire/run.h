@@ -101,8 +101,9 @@ static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
 {
-    if (bytes < OFFER_BYTES)
+    if (bytes < OFFER_BYTES) {
         return false;
+    }
     *offer = (struct offer_body){.name = get32(body),
                                  .entry = get32(body + 4),
                                  .base = get32(body + 8),
@@ -127,8 +128,9 @@ static inline void start_pack(uint8_t *body, const struct start_body *start)
 
 static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
 {
-    if (bytes < START_BYTES)
+    if (bytes < START_BYTES) {
         return false;
+    }
     start->model_ns = get64(body);
     return true;
 }
@@ -157,8 +159,9 @@ static inline void taken_pack(uint8_t *body, const struct taken_body *taken)
 
 static inline bool taken_unpack(const uint8_t *body, uint32_t bytes, struct taken_body *taken)
 {
-    if (bytes < TAKEN_BYTES)
+    if (bytes < TAKEN_BYTES) {
         return false;
+    }
     *taken = (struct taken_body){.bytes = get32(body), .generation = body[4]};
     return true;
 }
@@ -179,8 +182,9 @@ static inline uint32_t console_pack(uint8_t *body, const struct console_body *co
 
 static inline bool console_unpack(const uint8_t *body, uint32_t bytes, struct console_body *console)
 {
-    if (bytes < CONSOLE_HEADER_BYTES)
+    if (bytes < CONSOLE_HEADER_BYTES) {
         return false;
+    }
     *console = (struct console_body){.stream = body[0],
                                      .text = body + CONSOLE_HEADER_BYTES,
                                      .text_bytes = bytes - CONSOLE_HEADER_BYTES};
@@ -201,8 +205,9 @@ static inline void exit_pack(uint8_t *body, const struct exit_body *exit)
 
 static inline bool exit_unpack(const uint8_t *body, uint32_t bytes, struct exit_body *exit)
 {
-    if (bytes < EXIT_BYTES)
+    if (bytes < EXIT_BYTES) {
         return false;
+    }
     *exit = (struct exit_body){
         .status = (int32_t)get32(body), .aborted = body[4] != 0, .collectives = get16(body + 6)};
     return true;
@@ -228,8 +233,9 @@ static inline void report_pack(uint8_t *body, const struct report_body *report)
 /* The name ends with a zero byte, whatever came. */
 static inline bool report_unpack(const uint8_t *body, uint32_t bytes, struct report_body *report)
 {
-    if (bytes < REPORT_BYTES)
+    if (bytes < REPORT_BYTES) {
         return false;
+    }
     *report = (struct report_body){.bytes = get64(body + 24),
                                    .steps = get64(body + 32),
                                    .model_ns = get64(body + 40),
@@ -258,8 +264,9 @@ static inline void receipt_pack(uint8_t *body, const struct receipt_body *receip
 
 static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct receipt_body *receipt)
 {
-    if (bytes < RECEIPT_BYTES)
+    if (bytes < RECEIPT_BYTES) {
         return false;
+    }
     *receipt = (struct receipt_body){
         .status = (int32_t)get32(body), .held_bytes = get32(body + 4), .model_ns = get64(body + 8)};
     memcpy(receipt->digest, body + 16, DIGEST_BYTES);
@@ -279,8 +286,9 @@ static inline void block_pack(uint8_t *block, const struct block_header *header)
 
 static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct block_header *header)
 {
-    if (bytes < BLOCK_HEADER_BYTES)
+    if (bytes < BLOCK_HEADER_BYTES) {
         return false;
+    }
     *header = (struct block_header){get32(block), get32(block + 4), get32(block + 8)};
     return true;
 }

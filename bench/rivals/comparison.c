@@ -27,8 +27,9 @@ struct plan *rival_plan(const struct rival *rival, const struct network *cube, u
     const struct plan_request request = request_for(rival->operation, bytes);
     struct plan *plan = rival->plan(cube, &request, rival->how);
 
-    if (plan_prove(plan, fault))
+    if (plan_prove(plan, fault)) {
         return plan;
+    }
     plan_free(plan);
     return NULL;
 }
@@ -39,8 +40,9 @@ static bool add_ours(const struct network *cube, uint32_t operation, struct comp
     const struct plan_request request = request_for(operation, comparison->bytes);
     struct plan *plan = plan_make(cube, &request, fault);
 
-    if (!plan)
+    if (!plan) {
         return false;
+    }
     candidate_words(candidate_of(operation, plan->algorithm), cube, plan->variant,
                     comparison->algorithm);
     comparison->ns = time_of(plan, comparison->bytes);
@@ -56,14 +58,16 @@ static bool add_rival(const struct network *cube, const struct selection *select
 
     CHECK(place < SELECTED_MAX);
     comparison->selected[place].selection = selection;
-    for (unsigned i = 0; i < place; i++)
+    for (unsigned i = 0; i < place; i++) {
         if (comparison->selected[i].selection->rival == selection->rival) {
             comparison->selected[place].ns = comparison->selected[i].ns;
             return true;
         }
+    }
     struct plan *plan = rival_plan(&rivals[selection->rival], cube, comparison->bytes, fault);
-    if (!plan)
+    if (!plan) {
         return false;
+    }
     comparison->selected[place].ns = time_of(plan, comparison->bytes);
     plan_free(plan);
     return true;
@@ -80,12 +84,15 @@ bool compare(const struct network *cube, uint32_t operation, uint32_t bytes,
     const struct selection *selection;
 
     *comparison = (struct comparison){.bytes = bytes};
-    if (!add_ours(cube, operation, comparison, fault))
+    if (!add_ours(cube, operation, comparison, fault)) {
         return false;
-    for (unsigned i = 0; (selection = selection_of(i)); i++)
+    }
+    for (unsigned i = 0; (selection = selection_of(i)); i++) {
         if (is_about(selection, operation, cube->nodes) && bytes >= selection->bytes_first &&
-            bytes <= selection->bytes_last && !add_rival(cube, selection, comparison, fault))
+            bytes <= selection->bytes_last && !add_rival(cube, selection, comparison, fault)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -93,9 +100,11 @@ double comparison_ratio(const struct comparison *comparison)
 {
     uint64_t least = 0;
 
-    for (unsigned i = 0; i < comparison->count; i++)
-        if (least == 0 || comparison->selected[i].ns < least)
+    for (unsigned i = 0; i < comparison->count; i++) {
+        if (least == 0 || comparison->selected[i].ns < least) {
             least = comparison->selected[i].ns;
+        }
+    }
     return least ? (double)comparison->ns / (double)least : 0;
 }
 
@@ -104,10 +113,12 @@ static unsigned insert(uint32_t sizes[COMPARED_SIZES_MAX], unsigned count, uint3
 {
     unsigned at = 0;
 
-    while (at < count && sizes[at] < bytes)
+    while (at < count && sizes[at] < bytes) {
         at++;
-    if (at < count && sizes[at] == bytes)
+    }
+    if (at < count && sizes[at] == bytes) {
         return count;
+    }
     CHECK(count < COMPARED_SIZES_MAX);
     memmove(sizes + at + 1, sizes + at, (count - at) * sizeof *sizes);
     sizes[at] = bytes;
@@ -121,14 +132,16 @@ unsigned compared_sizes(uint32_t operation, uint32_t nodes, uint32_t sizes[COMPA
     const struct selection *selection;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < sizeof plain / sizeof plain[0]; i++)
+    for (unsigned i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         count = insert(sizes, count, plain[i]);
-    for (unsigned i = 0; (selection = selection_of(i)); i++)
+    }
+    for (unsigned i = 0; (selection = selection_of(i)); i++) {
         if (is_about(selection, operation, nodes)) {
             uint32_t first = (selection->bytes_first + element - 1) / element * element;
             uint32_t last = selection->bytes_last / element * element;
             count = insert(sizes, count, first);
             count = insert(sizes, count, last);
         }
+    }
     return count;
 }

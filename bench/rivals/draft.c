@@ -25,10 +25,12 @@ struct draft draft_begin(const struct network *network, const struct plan_reques
                           .work = work,
                           .slots = slots};
 
-    if (operation_of(request->operation)->vector)
+    if (operation_of(request->operation)->vector) {
         draft.plan->segments = slots;
-    for (uint32_t node = 0; node < network->nodes; node++)
+    }
+    for (uint32_t node = 0; node < network->nodes; node++) {
         draft.plan->scratch[node] = scratch;
+    }
     return draft;
 }
 
@@ -36,10 +38,12 @@ static int compare(const void *a, const void *b)
 {
     const struct move *x = a, *y = b;
 
-    if (x->step != y->step)
+    if (x->step != y->step) {
         return x->step < y->step ? -1 : 1;
-    if (x->place != y->place)
+    }
+    if (x->place != y->place) {
         return x->place < y->place ? -1 : 1;
+    }
     return x->number < y->number ? -1 : 1;
 }
 
@@ -48,11 +52,12 @@ struct plan *draft_end(struct draft *draft)
     qsort(draft->moves, draft->count, sizeof *draft->moves, compare);
     for (uint32_t i = 0; i < draft->count; i++) {
         const struct move *move = &draft->moves[i];
-        if (move->place == AMONG)
+        if (move->place == AMONG) {
             build_circuit(draft->plan, move->step, move->from, move->to, move->send, move->receive,
                           move->flags);
-        else
+        } else {
             build_copy(draft->plan, move->step, move->from, move->send, move->receive, move->flags);
+        }
     }
     free(draft->moves);
     free(draft->next);
@@ -63,8 +68,9 @@ uint32_t draft_step(const struct draft *draft)
 {
     uint32_t step = 0;
 
-    for (uint32_t node = 0; node < draft->nodes; node++)
+    for (uint32_t node = 0; node < draft->nodes; node++) {
         step = draft->next[node] > step ? draft->next[node] : step;
+    }
     return step;
 }
 
@@ -83,8 +89,9 @@ static void append(struct draft *draft, struct move move)
 
 static void reach(struct draft *draft, uint32_t node, uint32_t step)
 {
-    if (draft->next[node] <= step)
+    if (draft->next[node] <= step) {
         draft->next[node] = step + 1;
+    }
 }
 
 void draft_circuit(struct draft *draft, uint32_t step, uint32_t from, uint32_t to,

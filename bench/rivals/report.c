@@ -35,9 +35,10 @@ static void ask_simgrid(const char *build, uint32_t operation, unsigned dims,
 {
     const struct simgrid_bench bench = {.build = build, .profile = &compared_profile};
 
-    for (unsigned i = 0; i < LIBRARIES; i++)
+    for (unsigned i = 0; i < LIBRARIES; i++) {
         simgrid_collective(&bench, dims, libraries[i].selector, operation_name(operation), shown,
                            SHOWN, times->us[i]);
+    }
 }
 
 static const char *cell(char text[CELL_BYTES], double us)
@@ -67,9 +68,10 @@ static json_t *show_size(const struct comparison *c, uint32_t operation, uint32_
     json_t *list = json_array();
 
     printf("%7u %12.1f  %s\n", c->bytes, (double)c->ns / 1e3, c->algorithm);
-    for (unsigned i = 0; i < c->count; i++)
+    for (unsigned i = 0; i < c->count; i++) {
         json_array_append_new(list,
                               show_rival(c, i, times->us[c->selected[i].selection->library][size]));
+    }
     return json_pack("{s:s, s:i, s:i, s:s, s:f, s:o}", "operation", operation_name(operation),
                      "nodes", (int)nodes, "bytes", (int)c->bytes, "algorithm", c->algorithm,
                      "model_us", (double)c->ns / 1e3, "libraries", list);
@@ -88,9 +90,10 @@ static bool note(const struct network *cube, uint32_t operation, uint32_t bytes,
         return false;
     }
     double ratio = comparison_ratio(c);
-    if (ratio > 1)
+    if (ratio > 1) {
         fprintf(stderr, "bench: %s of %u bytes on %u nodes is slower by %.3f\n",
                 operation_name(operation), bytes, cube->nodes, ratio);
+    }
     *worst = ratio > *worst ? ratio : *worst;
     return true;
 }
@@ -111,8 +114,9 @@ static bool run_cube(const char *build, uint32_t operation, unsigned dims, json_
     for (unsigned i = 0; i < count; i++) {
         struct comparison c;
         bool got = note(&cube, operation, sizes[i], &c, worst);
-        if (got && next < SHOWN && sizes[i] == shown[next])
+        if (got && next < SHOWN && sizes[i] == shown[next]) {
             json_array_append_new(list, show_size(&c, operation, cube.nodes, &times, next));
+        }
         next += next < SHOWN && sizes[i] == shown[next];
         had = had && got;
     }
@@ -128,8 +132,9 @@ json_t *collectives_run(const char *build, struct ratio ratios[COLLECTIVES_RATIO
         double worst = 0;
         bool had = true;
         ratios[i].value = NAN;
-        for (unsigned k = 0; k < CUBES; k++)
+        for (unsigned k = 0; k < CUBES; k++) {
             had = run_cube(build, operations[i], dims_of[k], list, &worst) && had;
+        }
         snprintf(names[i], sizeof names[i], "%s: model time over the fastest library's, worst",
                  operation_name(operations[i]));
         ratios[i] = (struct ratio){names[i], had ? worst : -1, 1, false};

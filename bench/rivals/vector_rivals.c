@@ -44,9 +44,10 @@ static struct draft allreduce_begin(const struct network *network,
 {
     struct draft draft = draft_begin(network, request, SPACE_RECEIVE, slots, slots);
 
-    for (uint32_t node = 0; node < draft.nodes; node++)
+    for (uint32_t node = 0; node < draft.nodes; node++) {
         draft_copy(&draft, 0, node, slots_of(draft.plan, SPACE_SEND, 0, slots),
                    draft_work(&draft, 0, slots));
+    }
     return draft;
 }
 
@@ -98,14 +99,16 @@ static void add_by_shifts(struct draft *draft)
 {
     struct slots result = slots_of(draft->plan, SPACE_RECEIVE, 0, 1);
 
-    for (uint32_t node = 0; node < draft->nodes; node++)
+    for (uint32_t node = 0; node < draft->nodes; node++) {
         draft_copy(draft, 0, node, slots_of(draft->plan, SPACE_SEND, node, 1), result);
-    for (uint32_t shift = 1; shift < draft->nodes; shift++)
+    }
+    for (uint32_t shift = 1; shift < draft->nodes; shift++) {
         for (uint32_t node = 0; node < draft->nodes; node++) {
             uint32_t to = (node + shift) % draft->nodes;
             draft_circuit(draft, shift - 1, node, to, slots_of(draft->plan, SPACE_SEND, to, 1),
                           result, ROW_COMBINES);
         }
+    }
 }
 
 /* A node sends all but the blocks of its own subcube, which are sums over that subcube. */
@@ -127,10 +130,12 @@ static void add_at_root(struct draft *draft)
 {
     uint32_t n = draft->nodes;
 
-    for (uint32_t node = 1; node < n; node++)
+    for (uint32_t node = 1; node < n; node++) {
         draft_combine(draft, node - 1, node, 0, 0, n);
-    for (uint32_t node = 1; node < n; node++)
+    }
+    for (uint32_t node = 1; node < n; node++) {
         draft_pass(draft, n - 2 + node, 0, node, node, 1);
+    }
 }
 
 /* From where it was combined to where it is wanted. */
@@ -140,8 +145,9 @@ static void mirror(struct draft *draft)
 
     for (uint32_t node = 0; node < draft->nodes; node++) {
         uint32_t to = part_low(draft, node, draft->dims, NEAR_FIRST);
-        if (to != node)
+        if (to != node) {
             draft_pass(draft, step, node, to, to, 1);
+        }
     }
 }
 
@@ -149,9 +155,10 @@ static void add_by_parts(struct draft *draft, int how)
 {
     uint32_t n = draft->nodes;
 
-    for (uint32_t node = 0; node < n; node++)
+    for (uint32_t node = 0; node < n; node++) {
         draft_copy(draft, 0, node, slots_of(draft->plan, SPACE_SEND, 0, n),
                    draft_work(draft, 0, n));
+    }
     switch (how) {
     case REDUCE_SCATTER_BUTTERFLY:
         part_halve(draft, NEAR_FIRST);
@@ -163,9 +170,10 @@ static void add_by_parts(struct draft *draft, int how)
     default: part_halve(draft, FAR_FIRST); break;
     }
     uint32_t last = draft_step(draft);
-    for (uint32_t node = 0; node < n; node++)
+    for (uint32_t node = 0; node < n; node++) {
         draft_copy(draft, last, node, draft_work(draft, node, 1),
                    slots_of(draft->plan, SPACE_RECEIVE, 0, 1));
+    }
 }
 
 struct plan *rival_reduce_scatter(const struct network *network, const struct plan_request *request,
@@ -176,9 +184,10 @@ struct plan *rival_reduce_scatter(const struct network *network, const struct pl
         draft_begin(network, request, SPACE_SCRATCH, n, how == REDUCE_SCATTER_PAIRS ? 0 : 2 * n);
 
     draft.landing = n;
-    if (how == REDUCE_SCATTER_PAIRS)
+    if (how == REDUCE_SCATTER_PAIRS) {
         add_by_shifts(&draft);
-    else
+    } else {
         add_by_parts(&draft, how);
+    }
     return draft_end(&draft);
 }

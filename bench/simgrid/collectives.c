@@ -43,8 +43,9 @@ static void allreduce(int bytes)
 
 static void reduce_scatter(int bytes)
 {
-    for (int i = 0; i < ranks; i++)
+    for (int i = 0; i < ranks; i++) {
         counts[i] = bytes / (int)sizeof(int);
+    }
     MPI_Reduce_scatter(given, got, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -90,8 +91,9 @@ static int greatest(int argc, char **argv)
 {
     int bytes = 1;
 
-    for (int i = 2; i < argc; i++)
+    for (int i = 2; i < argc; i++) {
         bytes = atoi(argv[i]) > bytes ? atoi(argv[i]) : bytes;
+    }
     return bytes;
 }
 
@@ -108,15 +110,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "collectives: needs a name, and memory for %d blocks\n", ranks);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    for (unsigned i = 0; i < sizeof collectives / sizeof collectives[0]; i++)
+    for (unsigned i = 0; i < sizeof collectives / sizeof collectives[0]; i++) {
         for (int k = 2; k < argc && strcmp(argv[1], collectives[i].name) == 0; k++) {
             int bytes = atoi(argv[k]);
-            if (collectives[i].copies && (double)ranks * ranks * bytes > COPIED_BYTES_MAX)
+            if (collectives[i].copies && (double)ranks * ranks * bytes > COPIED_BYTES_MAX) {
                 continue;
-            if (collectives[i].twice)
+            }
+            if (collectives[i].twice) {
                 collectives[i].call(bytes);
+            }
             time_call(argv[1], collectives[i].call, bytes);
         }
+    }
     MPI_Finalize();
     return 0;
 }

@@ -29,7 +29,8 @@ static inline unsigned machine_ports(const struct network *network, uint32_t nod
 {
     unsigned ports = network->ports + 1u;
 
-    while (ports > 0 && !machine_has_link(network, node, ports - 1))
+    while (ports > 0 && !machine_has_link(network, node, ports - 1)) {
         ports--;
+    }
     return ports;
 }

@@ -129,10 +129,12 @@ static inline uint32_t ecube_choice(const char *name)
 {
     uint32_t hash = 0x811c9dc5;
 
-    if (!name || !*name)
+    if (!name || !*name) {
         return 0;
-    for (; *name; name++)
+    }
+    for (; *name; name++) {
         hash = (hash ^ (uint8_t)*name) * 0x01000193;
+    }
     return hash ? hash : 1;
 }
 

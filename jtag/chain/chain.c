@@ -112,39 +112,44 @@ static bool shifts(enum tap_state state)
 
 static void rise(struct chain *chain, bool tms, bool tdi)
 {
-    if (shifts(chain->state))
+    if (shifts(chain->state)) {
         ring_shift(&chain->ring, tdi);
-    else if (chain->state == TAP_CAPTURE_DR)
+    } else if (chain->state == TAP_CAPTURE_DR) {
         capture_dr(chain);
-    else if (chain->state == TAP_CAPTURE_IR)
+    } else if (chain->state == TAP_CAPTURE_IR) {
         capture_ir(chain);
+    }
     chain->state = tap_next(chain->state, tms);
 }
 
 static void fall(struct chain *chain)
 {
     chain->tdo = shifts(chain->state) ? chain->ring.bits[chain->ring.at] : TDO_UNDRIVEN;
-    if (chain->state == TAP_UPDATE_DR)
+    if (chain->state == TAP_UPDATE_DR) {
         update_dr(chain);
-    else if (chain->state == TAP_UPDATE_IR)
+    } else if (chain->state == TAP_UPDATE_IR) {
         update_ir(chain);
-    else if (chain->state == TAP_RESET)
+    } else if (chain->state == TAP_RESET) {
         enter_reset(chain);
+    }
 }
 
 static void set_clock(struct chain *chain, unsigned pins)
 {
     bool tck = pins & PIN_TCK;
 
-    if (tck == chain->tck)
+    if (tck == chain->tck) {
         return;
+    }
     chain->tck = tck;
-    if (chain->trst)
+    if (chain->trst) {
         return;
-    if (tck)
+    }
+    if (tck) {
         rise(chain, pins & PIN_TMS, pins & PIN_TDI);
-    else
+    } else {
         fall(chain);
+    }
 }
 
 static void set_resets(struct chain *chain, unsigned pins)
@@ -156,21 +161,23 @@ static void set_resets(struct chain *chain, unsigned pins)
         enter_reset(chain);
         chain->tdo = TDO_UNDRIVEN;
     }
-    if (srst != chain->srst)
+    if (srst != chain->srst) {
         chain->event = srst ? CHAIN_RESET_BEGINS : CHAIN_RESET_ENDS;
+    }
     chain->srst = srst;
 }
 
 static void take(struct chain *chain, uint8_t character)
 {
-    if (character >= '0' && character <= '7')
+    if (character >= '0' && character <= '7') {
         set_clock(chain, (unsigned)character - '0');
-    else if (character == 'R')
+    } else if (character == 'R') {
         chain->output[chain->output_bytes++] = chain->tdo ? '1' : '0';
-    else if (character >= 'r' && character <= 'u')
+    } else if (character >= 'r' && character <= 'u') {
         set_resets(chain, (unsigned)character - 'r');
-    else if (character == 'Q')
+    } else if (character == 'Q') {
         chain->event = CHAIN_QUIT;
+    }
 }
 
 static bool stands(const struct chain *chain)
@@ -212,8 +219,9 @@ unsigned chain_pending_from(const struct chain *chain, unsigned tap)
     while (tap < chain->taps) {
         uint64_t rest = chain->pending[tap / PENDING_BITS] >> tap % PENDING_BITS;
 
-        if (rest)
+        if (rest) {
             return tap + (unsigned)__builtin_ctzll(rest);
+        }
         tap += PENDING_BITS - tap % PENDING_BITS;
     }
     return chain->taps;

@@ -61,8 +61,9 @@ static uint32_t read_ctrl_stat(const struct dap *dap)
 static void write_ctrl_stat(struct dap *dap, uint32_t value)
 {
     dap->control = value & CONTROL_KEPT;
-    if (value & STICKY_ERROR)
+    if (value & STICKY_ERROR) {
         dap->sticky_error = false;
+    }
 }
 
 /* RDBUFF is zero and does nothing: to read it brings out what was posted. */
@@ -77,19 +78,23 @@ static uint32_t read_dp(const struct dap *dap, uint8_t number)
 
 static void write_dp(struct dap *dap, uint8_t number, uint32_t value)
 {
-    if (number == DP_CTRL_STAT && !(dap->select & SELECT_DP_BANK))
+    if (number == DP_CTRL_STAT && !(dap->select & SELECT_DP_BANK)) {
         write_ctrl_stat(dap, value);
-    if (number == DP_SELECT)
+    }
+    if (number == DP_SELECT) {
         dap->select = value & SELECT_KEPT;
+    }
 }
 
 static void take_answer(struct dap *dap, enum mem_ap_answer answer, bool read, uint32_t value)
 {
     dap->busy = answer == MEM_AP_BUSY;
-    if (answer == MEM_AP_FAILED)
+    if (answer == MEM_AP_FAILED) {
         dap->sticky_error = true;
-    if (answer == MEM_AP_DONE && read)
+    }
+    if (answer == MEM_AP_DONE && read) {
         dap->posted = value;
+    }
 }
 
 static struct mem_ap *selected(struct dap *dap)
@@ -105,14 +110,16 @@ static void access_ap(struct dap *dap, uint8_t address, bool read, uint32_t valu
     uint8_t number = (uint8_t)((dap->select & SELECT_AP_BANK) | address);
     enum mem_ap_answer answer = MEM_AP_DONE;
 
-    if (dap->sticky_error)
+    if (dap->sticky_error) {
         return;
-    if (!(dap->control & DEBUG_POWER))
+    }
+    if (!(dap->control & DEBUG_POWER)) {
         answer = MEM_AP_FAILED;
-    else if (!ap)
+    } else if (!ap) {
         value = 0;
-    else
+    } else {
         answer = read ? mem_ap_read(ap, number, &value) : mem_ap_write(ap, number, value);
+    }
     take_answer(dap, answer, read, value);
 }
 
@@ -123,14 +130,15 @@ void dap_update(struct dap *dap, uint8_t instruction, uint64_t scan)
     uint32_t value = (uint32_t)(scan >> ACK_BITS);
 
     CHECK(!dap->busy);
-    if (instruction == DAP_APACC)
+    if (instruction == DAP_APACC) {
         access_ap(dap, address, read, value);
-    else if (instruction == DAP_DPACC && read)
+    } else if (instruction == DAP_DPACC && read) {
         dap->posted = read_dp(dap, address);
-    else if (instruction == DAP_DPACC)
+    } else if (instruction == DAP_DPACC) {
         write_dp(dap, address, value);
-    else if (instruction == DAP_ABORT && value & ABORT_CLEARS_ERROR)
+    } else if (instruction == DAP_ABORT && value & ABORT_CLEARS_ERROR) {
         dap->sticky_error = false;
+    }
 }
 
 struct access *dap_access(struct dap *dap)

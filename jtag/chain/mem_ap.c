@@ -26,10 +26,12 @@ static void write_csw(struct mem_ap *ap, uint32_t value)
 {
     bool words = ap->bus == MEM_AP_APB;
 
-    if (words || (value & CSW_SIZE) > CSW_SIZE_WORD)
+    if (words || (value & CSW_SIZE) > CSW_SIZE_WORD) {
         value = (value & ~(uint32_t)CSW_SIZE) | CSW_SIZE_WORD;
-    if ((value & CSW_INCREMENT) == CSW_INCREMENT || (words && value & CSW_PACKED))
+    }
+    if ((value & CSW_INCREMENT) == CSW_INCREMENT || (words && value & CSW_PACKED)) {
         value &= ~(uint32_t)CSW_INCREMENT;
+    }
     ap->csw = (value & ~(uint32_t)CSW_BUSY) | CSW_ENABLED | CSW_SECURE_ENABLED;
 }
 
@@ -58,8 +60,9 @@ static uint32_t mask(const struct access *access)
 /* A transfer has been done: takes what was read, and counts. */
 static void finish_transfer(struct mem_ap *ap)
 {
-    if (!ap->access.write)
+    if (!ap->access.write) {
         ap->data |= (ap->access.value & mask(&ap->access)) << lane(&ap->access);
+    }
     if (ap->counts) {
         uint32_t within = (ap->tar + ap->access.bytes) % MEM_AP_WRAP_BYTES;
 
@@ -77,8 +80,9 @@ static enum mem_ap_answer begin_on_debug_bus(struct mem_ap *ap)
         finish_transfer(ap);
         return MEM_AP_DONE;
     }
-    if (access->address - DEBUG_UNIT_BASE >= DEBUG_UNIT_BYTES)
+    if (access->address - DEBUG_UNIT_BASE >= DEBUG_UNIT_BYTES) {
         return MEM_AP_FAILED;
+    }
     access->space = ACCESS_DEBUG;
     access->address -= DEBUG_UNIT_BASE;
     return MEM_AP_BUSY;
@@ -92,8 +96,9 @@ static enum mem_ap_answer begin_transfer(struct mem_ap *ap, uint32_t address)
     access->failed = false;
     access->address = address;
     access->value = access->write ? ap->data >> lane(access) & mask(access) : 0;
-    if (address % access->bytes != 0)
+    if (address % access->bytes != 0) {
         return MEM_AP_FAILED;
+    }
     return ap->bus == MEM_AP_APB ? begin_on_debug_bus(ap) : MEM_AP_BUSY;
 }
 
@@ -152,19 +157,23 @@ enum mem_ap_answer mem_ap_read(struct mem_ap *ap, uint8_t number, uint32_t *valu
 
 enum mem_ap_answer mem_ap_write(struct mem_ap *ap, uint8_t number, uint32_t value)
 {
-    if (reaches_bus(number))
+    if (reaches_bus(number)) {
         return begin_access(ap, number, true, value);
-    if (number == MEM_AP_CSW)
+    }
+    if (number == MEM_AP_CSW) {
         write_csw(ap, value);
-    if (number == MEM_AP_TAR)
+    }
+    if (number == MEM_AP_TAR) {
         write_tar(ap, value);
+    }
     return MEM_AP_DONE;
 }
 
 enum mem_ap_answer mem_ap_complete(struct mem_ap *ap, uint32_t *value)
 {
-    if (ap->access.failed)
+    if (ap->access.failed) {
         return MEM_AP_FAILED;
+    }
     finish_transfer(ap);
     *value = ap->data;
     return ap->transfers > 0 ? begin_transfer(ap, ap->tar) : MEM_AP_DONE;

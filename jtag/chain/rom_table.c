@@ -29,7 +29,8 @@ static const uint8_t identification[12] = {
 
 uint32_t rom_table_read(uint32_t offset)
 {
-    if (offset == 0)
+    if (offset == 0) {
         return (DEBUG_UNIT_BASE - ROM_TABLE_BASE) | ENTRY_32_BITS | ENTRY_PRESENT;
+    }
     return offset >= IDENTIFICATION ? identification[(offset - IDENTIFICATION) / 4] : 0;
 }

@@ -95,8 +95,9 @@ static uint32_t *find_point_register(struct debug_unit *unit, uint32_t address)
 static uint32_t read_constant(uint32_t address)
 {
     for (unsigned i = 0; i < sizeof constants / sizeof constants[0]; i++) {
-        if (constants[i].address == address)
+        if (constants[i].address == address) {
             return constants[i].value;
+        }
     }
     return 0;
 }
@@ -105,8 +106,9 @@ static uint32_t read_dscr(const struct debug_unit *unit, bool mine)
 {
     uint32_t value = DSCR_RESTARTED | DSCR_COMPLETE;
 
-    if (!mine)
+    if (!mine) {
         return value;
+    }
     value |= unit->dscr;
     value |= unit->state == DEBUG_HALTED ? DSCR_HALTED : 0;
     value |= unit->rx_full ? (uint32_t)(DSCR_RX | DSCR_RX_LATCHED) : 0;
@@ -139,8 +141,9 @@ static void execute(struct debug_unit *unit, uint32_t code)
 static uint32_t read_dtrtx(struct debug_unit *unit)
 {
     unit->tx_full = false;
-    if (is_fast(unit))
+    if (is_fast(unit)) {
         execute(unit, unit->itr);
+    }
     return unit->dtrtx;
 }
 
@@ -173,41 +176,49 @@ void debug_begin_read(struct debug_unit *unit)
     bool mine = debug_may_touch(unit, unit->client);
     uint32_t address = unit->access->address;
 
-    if (mine && is_stop_unknown(unit, address))
+    if (mine && is_stop_unknown(unit, address)) {
         debug_begin(unit, DEBUG_REFRESH);
-    else
+    } else {
         unit->access->value = debug_read_register(unit, address, mine);
+    }
 }
 
 static void write_itr(struct debug_unit *unit, uint32_t code)
 {
     bool fast = (unit->dscr >> DSCR_DCC_SHIFT & 3) == DCC_FAST;
 
-    if (unit->state != DEBUG_HALTED || !(unit->dscr & DSCR_ITR_ENABLED) || unit->dscr & DSCR_STICKY)
+    if (unit->state != DEBUG_HALTED || !(unit->dscr & DSCR_ITR_ENABLED) ||
+        unit->dscr & DSCR_STICKY) {
         return;
+    }
     unit->itr = code;
-    if (!fast)
+    if (!fast) {
         execute(unit, code);
+    }
 }
 
 static void write_dtrrx(struct debug_unit *unit, uint32_t value)
 {
-    if (unit->rx_full)
+    if (unit->rx_full) {
         return;
+    }
     unit->dtrrx = value;
     unit->rx_full = true;
-    if (is_fast(unit))
+    if (is_fast(unit)) {
         execute(unit, unit->itr);
+    }
 }
 
 static void write_drcr(struct debug_unit *unit, uint32_t value)
 {
-    if (value & DRCR_CLEAR)
+    if (value & DRCR_CLEAR) {
         unit->dscr &= ~(uint32_t)DSCR_STICKY;
-    if (value & DRCR_RESTART && unit->state == DEBUG_HALTED)
+    }
+    if (value & DRCR_RESTART && unit->state == DEBUG_HALTED) {
         debug_begin(unit, DEBUG_RESTART);
-    else if (value & DRCR_HALT && unit->state != DEBUG_HALTED)
+    } else if (value & DRCR_HALT && unit->state != DEBUG_HALTED) {
         debug_begin(unit, DEBUG_HALT);
+    }
 }
 
 /* A register that decides about points has been written; unless the node can be told of it, it has
@@ -217,8 +228,9 @@ static void change_points(struct debug_unit *unit, uint32_t *changed, uint32_t v
     uint32_t old = *changed;
 
     *changed = value;
-    if (unit->state != DEBUG_RUNNING || !debug_points_differ(unit))
+    if (unit->state != DEBUG_RUNNING || !debug_points_differ(unit)) {
         return;
+    }
     debug_begin(unit, DEBUG_POINTS);
     unit->undo = changed;
     unit->undo_value = old;
@@ -252,12 +264,14 @@ static void write_register(struct debug_unit *unit, uint32_t address, uint32_t v
         return;
     case DBGDRCR: write_drcr(unit, value); return;
     case DBGPRCR:
-        if (value & PRCR_RESET)
+        if (value & PRCR_RESET) {
             debug_begin(unit, DEBUG_RESET);
+        }
         return;
     default:
-        if (point)
+        if (point) {
             change_points(unit, point, value);
+        }
     }
 }
 
@@ -268,8 +282,9 @@ void debug_begin_write(struct debug_unit *unit)
     struct access *access = unit->access;
     uint32_t address = access->address;
 
-    if (is_exclusive(unit, address, access->value) && !debug_claim(unit, unit->client))
+    if (is_exclusive(unit, address, access->value) && !debug_claim(unit, unit->client)) {
         access->failed = true;
-    else if (debug_may_touch(unit, unit->client))
+    } else if (debug_may_touch(unit, unit->client)) {
         write_register(unit, address, access->value);
+    }
 }

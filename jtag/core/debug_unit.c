@@ -64,13 +64,16 @@ void debug_want_memory(struct debug_unit *unit, enum core_op_kind kind, uint32_t
 
 bool debug_need_frame(struct debug_unit *unit)
 {
-    if (unit->registers.known[REGISTER_CPSR])
+    if (unit->registers.known[REGISTER_CPSR]) {
         return true;
-    if (unit->tried == REGISTER_CPSR)
+    }
+    if (unit->tried == REGISTER_CPSR) {
         return false; /* in vain */
+    }
     unit->tried = REGISTER_CPSR;
-    if (!unit->held)
+    if (!unit->held) {
         debug_want(unit, CORE_HALT, THEN_HALTED);
+    }
     debug_want(unit, CORE_READ_FRAME, THEN_FRAME);
     return false;
 }
@@ -83,8 +86,9 @@ static bool need_spsr(struct debug_unit *unit, enum register_number number)
     enum native_result result =
         excursion_run(unit, (uint32_t)MRS_R0_SPSR, register_bank_mode(number), r0);
 
-    if (result == NATIVE_WAITS)
+    if (result == NATIVE_WAITS) {
         return false;
+    }
     registers_learn(&unit->registers, number,
                     result == NATIVE_DONE ? unit->excursion.frame[REGISTER_R0] : 0);
     return true;
@@ -92,10 +96,12 @@ static bool need_spsr(struct debug_unit *unit, enum register_number number)
 
 bool debug_need(struct debug_unit *unit, enum register_number number)
 {
-    if (!debug_need_frame(unit))
+    if (!debug_need_frame(unit)) {
         return false;
-    if (register_is_spsr(number) && !unit->registers.known[number])
+    }
+    if (register_is_spsr(number) && !unit->registers.known[number]) {
         return need_spsr(unit, number);
+    }
     if (unit->tried == number && !unit->registers.known[number]) {
         registers_learn(&unit->registers, number, 0);
         unit->broke = false;
@@ -122,20 +128,24 @@ static void tell_stop(struct debug_unit *unit)
     uint32_t pc = (uint32_t)unit->registers.real[REGISTER_PC];
     bool thumb = debug_real_cpsr(unit) & CPSR_THUMB;
 
-    if (!unit->stopped)
+    if (!unit->stopped) {
         return;
+    }
     unit->stopped = false;
-    if (unit->stop == CORE_STOP_CODE && points_written_at(&unit->points, pc))
+    if (unit->stop == CORE_STOP_CODE && points_written_at(&unit->points, pc)) {
         debug_set_entry(unit, ENTRY_INSTRUCTION);
+    }
     /* The emulator stops before the access; its instruction's address is told as PC reads in it. */
-    if (unit->stop == CORE_STOP_DATA)
+    if (unit->stop == CORE_STOP_DATA) {
         unit->wfar = pc + (thumb ? 4 : 8);
+    }
 }
 
 static void end_access(struct debug_unit *unit, bool failed)
 {
-    if (unit->access && failed)
+    if (unit->access && failed) {
         unit->access->failed = true;
+    }
     unit->task = DEBUG_IDLE;
 }
 
@@ -143,10 +153,12 @@ void debug_fail(struct debug_unit *unit)
 {
     bool full;
 
-    if (unit->undo)
+    if (unit->undo) {
         *unit->undo = unit->undo_value;
-    if (unit->access && unit->access->space == ACCESS_BUS && unit->access->write)
+    }
+    if (unit->access && unit->access->space == ACCESS_BUS && unit->access->write) {
         points_write(&unit->points, unit->access->address, unit->access->bytes, 0, &full);
+    }
     end_access(unit, true);
 }
 
@@ -164,8 +176,9 @@ static void take_result(struct debug_unit *unit, const struct script_step *step)
         tell_stop(unit);
         break;
     case THEN_BANK:
-        if (register_mode(op->frame[CORE_FRAME_CPSR]) == unit->excursion.mode)
+        if (register_mode(op->frame[CORE_FRAME_CPSR]) == unit->excursion.mode) {
             registers_learn_bank(registers, op->frame);
+        }
         break;
     case THEN_REGISTER: registers_learn(registers, step->subject, op->value); break;
     case THEN_WRITTEN: registers->real[step->subject] = op->value; break;
@@ -177,8 +190,9 @@ static void take_result(struct debug_unit *unit, const struct script_step *step)
 
 static void take_failure(struct debug_unit *unit, const struct script_step *step)
 {
-    if (unit->restoring)
+    if (unit->restoring) {
         return;
+    }
     if (step->then == THEN_LOADED) {
         unit->loaded = unit->load_failed = true;
         return;
@@ -206,25 +220,29 @@ bool debug_may_touch(const struct debug_unit *unit, const void *client)
 /* The node becomes a client's; false: it is another's. */
 bool debug_claim(struct debug_unit *unit, const void *client)
 {
-    if (!debug_may_touch(unit, client))
+    if (!debug_may_touch(unit, client)) {
         return false;
-    if (unit->last != client)
+    }
+    if (unit->last != client) {
         points_clear(&unit->points);
+    }
     unit->owner = unit->last = client;
     return true;
 }
 
 static void step_execute(struct debug_unit *unit)
 {
-    if (debug_execute(unit))
+    if (debug_execute(unit)) {
         end_access(unit, false);
+    }
 }
 
 /* Where the registers cannot be had, what is known without them is told. */
 static void step_refresh(struct debug_unit *unit)
 {
-    if (!debug_need_frame(unit) && !script_is_empty(&unit->script))
+    if (!debug_need_frame(unit) && !script_is_empty(&unit->script)) {
         return;
+    }
     unit->access->value = debug_read_register(unit, unit->access->address, true);
     end_access(unit, false);
 }
@@ -246,8 +264,9 @@ static void step_bus(struct debug_unit *unit)
     struct access *access = unit->access;
 
     access->failed = unit->broke;
-    if (unit->client == unit->last && !access->write && !access->failed)
+    if (unit->client == unit->last && !access->write && !access->failed) {
         access->value = points_read(&unit->points, access->address, access->bytes, access->value);
+    }
     unit->broke = false;
     debug_update_points(unit);
 }
@@ -269,8 +288,9 @@ static void step(struct debug_unit *unit)
 /* Who has it still: one that has it halted, or has set a point. */
 static void settle(struct debug_unit *unit)
 {
-    if (unit->state != DEBUG_HALTED && !points_any_told(&unit->points))
+    if (unit->state != DEBUG_HALTED && !points_any_told(&unit->points)) {
         unit->owner = NULL;
+    }
     unit->access = NULL;
 }
 
@@ -290,8 +310,9 @@ static void advance(struct debug_unit *unit)
         enum debug_task task = unit->task;
         step(unit);
         /* Nothing was wanted, and yet it has not ended: what it needs cannot be had. */
-        if (unit->task == task && script_is_empty(&unit->script) && !unit->excursion.open)
+        if (unit->task == task && script_is_empty(&unit->script) && !unit->excursion.open) {
             debug_fail(unit);
+        }
     }
 }
 
@@ -309,11 +330,13 @@ void debug_begin(struct debug_unit *unit, enum debug_task task)
 
 struct core_op *debug_unit_wants(struct debug_unit *unit)
 {
-    if (script_is_empty(&unit->script))
+    if (script_is_empty(&unit->script)) {
         return NULL;
+    }
     struct script_step *first = script_first(&unit->script);
-    if (first->then == THEN_UNPLANTED)
+    if (first->then == THEN_UNPLANTED) {
         first->op.value = unit->excursion.saved;
+    }
     return &first->op;
 }
 
@@ -322,10 +345,11 @@ void debug_unit_did(struct debug_unit *unit)
     const struct script_step *first = script_first(&unit->script);
 
     script_pop(&unit->script);
-    if (first->op.failed)
+    if (first->op.failed) {
         take_failure(unit, first);
-    else
+    } else {
         take_result(unit, first);
+    }
     advance(unit);
 }
 
@@ -359,16 +383,17 @@ void debug_unit_access(struct debug_unit *unit, const void *client, struct acces
     access->failed = false;
     unit->access = access;
     unit->client = client;
-    if (access->bytes != WORD && (!bus || (access->bytes != 1 && access->bytes != 2)))
+    if (access->bytes != WORD && (!bus || (access->bytes != 1 && access->bytes != 2))) {
         access->failed = true;
-    else if (bus)
+    } else if (bus) {
         begin_bus(unit);
-    else if (access->address >= REGISTERS_END || access->address % WORD != 0)
+    } else if (access->address >= REGISTERS_END || access->address % WORD != 0) {
         access->failed = true;
-    else if (access->write)
+    } else if (access->write) {
         debug_begin_write(unit);
-    else
+    } else {
         debug_begin_read(unit);
+    }
     advance(unit);
 }
 
@@ -381,8 +406,9 @@ void debug_unit_stopped(struct debug_unit *unit, enum core_stop why, uint32_t ad
                                                [CORE_STOP_OTHER] = ENTRY_EXTERNAL};
 
     (void)address; /* the architecture tells that of the instruction */
-    if (unit->state != DEBUG_RUNNING)
+    if (unit->state != DEBUG_RUNNING) {
         return;
+    }
     unit->state = DEBUG_HALTED;
     unit->stopped = true;
     unit->stop = why;
@@ -398,8 +424,9 @@ void debug_unit_was_reset(struct debug_unit *unit)
 
 void debug_unit_give_up(struct debug_unit *unit)
 {
-    if (unit->owner)
+    if (unit->owner) {
         return;
+    }
     unit->state = DEBUG_RUNNING;
     unit->held = unit->stopped = false;
     registers_forget(&unit->registers);
@@ -407,18 +434,21 @@ void debug_unit_give_up(struct debug_unit *unit)
 
 void debug_unit_leave(struct debug_unit *unit, const void *client)
 {
-    if (unit->last != client)
+    if (unit->last != client) {
         return;
+    }
     CHECK(unit->task == DEBUG_IDLE && script_is_empty(&unit->script));
     points_clear(&unit->points);
     unit->owner = unit->last = NULL;
     unit->vcr = 0;
     unit->dscr &= (uint32_t)DSCR_MOE;
     unit->rx_full = unit->tx_full = false;
-    if (unit->state == DEBUG_HALTED)
+    if (unit->state == DEBUG_HALTED) {
         registers_revert(&unit->registers);
+    }
     debug_begin(unit, DEBUG_POINTS);
-    if (!debug_points_differ(unit))
+    if (!debug_points_differ(unit)) {
         unit->task = DEBUG_IDLE;
+    }
     advance(unit);
 }

@@ -52,8 +52,9 @@ static void open_with(struct debug_unit *unit, enum processor_mode mode, uint32_
     uint32_t cpsr = plain_cpsr(unit, mode) & ~(uint32_t)CPSR_FLAGS;
 
     unit->excursion = (struct excursion){.open = true, .entered = !is_user(unit), .mode = mode};
-    if (is_user(unit))
+    if (is_user(unit)) {
         leave_user(unit);
+    }
     debug_want_register(unit, "cpsr", cpsr | (flags & (uint32_t)CPSR_FLAGS));
 }
 
@@ -68,12 +69,14 @@ static bool find_place(struct debug_unit *unit, uint32_t *place)
 {
     uint32_t base = unit->board.ram_base;
 
-    if (!debug_need(unit, REGISTER_SCTLR) || !debug_need(unit, REGISTER_VBAR))
+    if (!debug_need(unit, REGISTER_SCTLR) || !debug_need(unit, REGISTER_VBAR)) {
         return false;
+    }
     bool mmu = unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU;
     *place = (uint32_t)unit->registers.real[mmu && is_user(unit) ? REGISTER_VBAR : REGISTER_PC];
-    if (unit->native_again || (!mmu && *place - base >= unit->board.ram_bytes))
+    if (unit->native_again || (!mmu && *place - base >= unit->board.ram_bytes)) {
         *place = base;
+    }
     *place &= ~3u;
     return true;
 }
@@ -83,12 +86,14 @@ static void want_registers(struct debug_unit *unit, enum processor_mode mode, ui
 {
     const struct registers *registers = &unit->registers;
 
-    if (r0 != registers->real[REGISTER_R0])
+    if (r0 != registers->real[REGISTER_R0]) {
         debug_want_register(unit, register_name(REGISTER_R0), r0);
+    }
     for (unsigned i = 1; i < CORE_FRAME_PC; i++) {
         enum register_number number = register_in_mode(mode, i);
-        if (registers_changed(registers, number))
+        if (registers_changed(registers, number)) {
             debug_want_register(unit, register_name(number), registers->value[number]);
+        }
     }
 }
 
@@ -108,10 +113,12 @@ static enum native_result judge(const struct excursion *excursion)
     const uint32_t *frame = excursion->frame;
     enum processor_mode mode = register_mode(frame[CORE_FRAME_CPSR]);
 
-    if (!excursion->judged)
+    if (!excursion->judged) {
         return NATIVE_FAILED;
-    if (mode == excursion->mode && frame[CORE_FRAME_PC] == excursion->place + WORD)
+    }
+    if (mode == excursion->mode && frame[CORE_FRAME_PC] == excursion->place + WORD) {
         return NATIVE_DONE;
+    }
     return mode == MODE_ABORT ? NATIVE_ABORTED : NATIVE_UNDEFINED;
 }
 
@@ -131,8 +138,9 @@ enum native_result excursion_run(struct debug_unit *unit, uint32_t code, enum pr
         }
         unit->native_again = true;
     }
-    if (debug_need(unit, register_sp(mode)) && find_place(unit, &place))
+    if (debug_need(unit, register_sp(mode)) && find_place(unit, &place)) {
         begin(unit, code, mode, r0, place);
+    }
     return NATIVE_WAITS;
 }
 
@@ -144,10 +152,12 @@ static void want_repair(struct debug_unit *unit, enum processor_mode mode)
     enum register_number lr = register_sp(mode) + BANK_LR, spsr = register_spsr(mode);
 
     debug_want_register(unit, "cpsr", plain_cpsr(unit, mode));
-    if (registers->known[lr])
+    if (registers->known[lr]) {
         debug_want_register(unit, "lr", registers->real[lr]);
-    if (spsr == REGISTER_NONE || !registers->known[spsr])
+    }
+    if (spsr == REGISTER_NONE || !registers->known[spsr]) {
         return;
+    }
     debug_want_register(unit, "r0", registers->real[spsr]);
     debug_want_memory(unit, CORE_WRITE_MEMORY, unit->excursion.place, (uint32_t)SPSR_WRITE,
                       THEN_NOTHING);
@@ -163,8 +173,9 @@ static void want_real_registers(struct debug_unit *unit, bool all)
 
     for (unsigned i = 0; i < CORE_FRAME_PC; i++) {
         enum register_number number = register_in_mode(excursion->mode, i);
-        if (registers->known[number] && (all || excursion->frame[i] != registers->real[number]))
+        if (registers->known[number] && (all || excursion->frame[i] != registers->real[number])) {
             debug_want_register(unit, register_name(number), registers->real[number]);
+        }
     }
 }
 
@@ -174,10 +185,12 @@ static void want_undone(struct debug_unit *unit)
     const struct excursion *excursion = &unit->excursion;
     bool elsewhere = judge(excursion) != NATIVE_DONE;
 
-    if (excursion->judged && elsewhere)
+    if (excursion->judged && elsewhere) {
         want_repair(unit, register_mode(excursion->frame[CORE_FRAME_CPSR]));
-    if (elsewhere)
+    }
+    if (elsewhere) {
         debug_want_register(unit, "cpsr", plain_cpsr(unit, excursion->mode));
+    }
     want_real_registers(unit, elsewhere);
 }
 
@@ -188,15 +201,19 @@ void excursion_close(struct debug_unit *unit)
 
     excursion->open = false;
     unit->restoring = true;
-    if (!registers->known[REGISTER_CPSR]) /* reset meanwhile: nothing is as it was */
+    if (!registers->known[REGISTER_CPSR]) { /* reset meanwhile: nothing is as it was */
         return;
-    if (unit->native == NATIVE_WAITS && excursion->entered)
+    }
+    if (unit->native == NATIVE_WAITS && excursion->entered) {
         want_undone(unit);
-    if (excursion->planted)
+    }
+    if (excursion->planted) {
         debug_want_memory(unit, CORE_WRITE_MEMORY, excursion->place, 0, THEN_UNPLANTED);
+    }
     debug_want_register(unit, "cpsr", registers->real[REGISTER_CPSR]);
-    if (excursion->moved)
+    if (excursion->moved) {
         debug_want_register(unit, "pc", registers->real[REGISTER_PC]);
+    }
 }
 
 /* What has been found out ends the script: it cannot go on as it was meant. */
@@ -219,13 +236,15 @@ void excursion_did(struct debug_unit *unit, const struct script_step *step)
     case THEN_PLANTED: excursion->planted = true; return;
     case THEN_UNPLANTED: excursion->planted = false; return;
     case THEN_VERIFIED:
-        if ((uint32_t)op->value != step->subject)
+        if ((uint32_t)op->value != step->subject) {
             give_up(unit);
+        }
         return;
     case THEN_ENTERED:
         excursion->entered = register_mode(op->frame[CORE_FRAME_CPSR]) != MODE_USER;
-        if (!excursion->entered)
+        if (!excursion->entered) {
             give_up(unit);
+        }
         return;
     case THEN_STEP: excursion->stepped = true; return;
     case THEN_STEPPED:

@@ -32,15 +32,17 @@ static uint32_t get(const struct debug_unit *unit, unsigned n)
 {
     uint32_t value = (uint32_t)unit->registers.value[number_of(unit, n)];
 
-    if (n == PC)
+    if (n == PC) {
         value += cpsr_of(unit) & CPSR_THUMB ? THUMB_AHEAD : ARM_AHEAD;
+    }
     return value;
 }
 
 static void set(struct debug_unit *unit, unsigned n, uint32_t value)
 {
-    if (n == PC)
+    if (n == PC) {
         value &= cpsr_of(unit) & CPSR_THUMB ? ~1u : ~3u;
+    }
     unit->registers.value[number_of(unit, n)] = value;
 }
 
@@ -74,8 +76,9 @@ static bool read_status(struct debug_unit *unit, const struct instruction *i)
 {
     enum register_number status = status_of(unit, i);
 
-    if (!need(unit, i->rt) || (status != REGISTER_NONE && !debug_need(unit, status)))
+    if (!need(unit, i->rt) || (status != REGISTER_NONE && !debug_need(unit, status))) {
         return false;
+    }
     set(unit, i->rt, status == REGISTER_NONE ? 0 : (uint32_t)unit->registers.value[status]);
     return true;
 }
@@ -84,8 +87,9 @@ static bool write_status(struct debug_unit *unit, const struct instruction *i)
 {
     enum register_number status = status_of(unit, i);
 
-    if (!need(unit, i->rn) || (status != REGISTER_NONE && !debug_need(unit, status)))
+    if (!need(unit, i->rn) || (status != REGISTER_NONE && !debug_need(unit, status))) {
         return false;
+    }
     if (status != REGISTER_NONE) {
         uint32_t kept = (uint32_t)unit->registers.value[status] & ~i->mask;
         unit->registers.value[status] = kept | (get(unit, i->rn) & i->mask);
@@ -102,10 +106,12 @@ static bool is_physical(const struct debug_unit *unit)
 static bool transfer(struct debug_unit *unit, uint32_t address, uint8_t bytes,
                      const uint32_t *store)
 {
-    if (unit->loaded)
+    if (unit->loaded) {
         return true;
-    if (!debug_need(unit, REGISTER_SCTLR))
+    }
+    if (!debug_need(unit, REGISTER_SCTLR)) {
         return false;
+    }
     if (store && points_write(&unit->points, address, bytes, *store, &unit->load_failed)) {
         unit->loaded = true;
         return true;
@@ -122,8 +128,9 @@ static bool transfer(struct debug_unit *unit, uint32_t address, uint8_t bytes,
 /* A data abort as debug state has it: noted, and nothing else happens. */
 static bool abort_transfer(struct debug_unit *unit, uint32_t address, bool store)
 {
-    if (!debug_need(unit, REGISTER_DFSR) || !debug_need(unit, REGISTER_DFAR))
+    if (!debug_need(unit, REGISTER_DFSR) || !debug_need(unit, REGISTER_DFAR)) {
         return false;
+    }
     unit->registers.value[REGISTER_DFSR] =
         (is_physical(unit) ? FAULT_EXTERNAL : FAULT_TRANSLATION) | (store ? FAULT_WRITE : 0);
     unit->registers.value[REGISTER_DFAR] = address;
@@ -135,18 +142,22 @@ static bool load(struct debug_unit *unit, const struct instruction *i)
 {
     bool dcc = i->kind == INSTRUCTION_LOAD_DCC;
 
-    if (!need(unit, i->rn) || (!dcc && !need(unit, i->rt)))
+    if (!need(unit, i->rn) || (!dcc && !need(unit, i->rt))) {
         return false;
+    }
     uint32_t address = get(unit, i->rn);
-    if (!transfer(unit, address, i->bytes, NULL))
+    if (!transfer(unit, address, i->bytes, NULL)) {
         return false;
-    if (unit->load_failed)
+    }
+    if (unit->load_failed) {
         return abort_transfer(unit, address, false);
+    }
     uint32_t value = points_read(&unit->points, address, i->bytes, unit->load_value);
-    if (dcc)
+    if (dcc) {
         to_dcc(unit, value);
-    else
+    } else {
         set(unit, i->rt, value);
+    }
     set(unit, i->rn, address + i->step);
     return true;
 }
@@ -155,38 +166,46 @@ static bool store(struct debug_unit *unit, const struct instruction *i)
 {
     bool dcc = i->kind == INSTRUCTION_STORE_DCC;
 
-    if (!need(unit, i->rn) || (!dcc && !need(unit, i->rt)))
+    if (!need(unit, i->rn) || (!dcc && !need(unit, i->rt))) {
         return false;
+    }
     uint32_t address = get(unit, i->rn);
     uint32_t value = dcc ? unit->dtrrx : get(unit, i->rt);
-    if (!transfer(unit, address, i->bytes, &value))
+    if (!transfer(unit, address, i->bytes, &value)) {
         return false;
-    if (unit->load_failed)
+    }
+    if (unit->load_failed) {
         return abort_transfer(unit, address, true);
-    if (dcc)
+    }
+    if (dcc) {
         unit->rx_full = false;
+    }
     set(unit, i->rn, address + i->step);
     return true;
 }
 
 static bool read_special(struct debug_unit *unit, const struct instruction *i)
 {
-    if (!debug_need(unit, i->special) || !need(unit, i->rt) || !need(unit, i->rn))
+    if (!debug_need(unit, i->special) || !need(unit, i->rt) || !need(unit, i->rn)) {
         return false;
+    }
     uint64_t value = unit->registers.value[i->special];
     set(unit, i->rt, (uint32_t)value);
-    if (i->kind == INSTRUCTION_READ_DOUBLE)
+    if (i->kind == INSTRUCTION_READ_DOUBLE) {
         set(unit, i->rn, (uint32_t)(value >> 32));
+    }
     return true;
 }
 
 static bool write_special(struct debug_unit *unit, const struct instruction *i)
 {
-    if (!debug_need(unit, i->special) || !need(unit, i->rt) || !need(unit, i->rn))
+    if (!debug_need(unit, i->special) || !need(unit, i->rt) || !need(unit, i->rn)) {
         return false;
+    }
     uint64_t value = get(unit, i->rt);
-    if (i->kind == INSTRUCTION_WRITE_DOUBLE)
+    if (i->kind == INSTRUCTION_WRITE_DOUBLE) {
         value |= (uint64_t)get(unit, i->rn) << 32;
+    }
     unit->registers.value[i->special] = value;
     return true;
 }
@@ -212,19 +231,22 @@ static bool run_native(struct debug_unit *unit)
     enum native_result result =
         excursion_run(unit, unit->instruction, mode == MODE_USER ? MODE_SYSTEM : mode, r0);
 
-    if (result == NATIVE_WAITS)
+    if (result == NATIVE_WAITS) {
         return false;
-    if (result == NATIVE_DONE)
+    }
+    if (result == NATIVE_DONE) {
         take(unit, unit->excursion.frame);
-    else
+    } else {
         unit->dscr |= result == NATIVE_ABORTED ? DSCR_ABORT : DSCR_UNDEFINED;
+    }
     return true;
 }
 
 static bool move(struct debug_unit *unit, const struct instruction *i, bool known)
 {
-    if (!known)
+    if (!known) {
         return false;
+    }
     switch (i->kind) {
     case INSTRUCTION_FROM_DCC: set(unit, i->rt, from_dcc(unit)); break;
     case INSTRUCTION_TO_DCC: to_dcc(unit, get(unit, i->rt)); break;
@@ -239,8 +261,9 @@ bool debug_execute(struct debug_unit *unit)
 {
     struct instruction i = instruction_decode(unit->instruction);
 
-    if (!debug_need_frame(unit))
+    if (!debug_need_frame(unit)) {
         return false;
+    }
     switch (i.kind) {
     case INSTRUCTION_NOTHING: return true;
     case INSTRUCTION_REFUSED: unit->dscr |= DSCR_UNDEFINED; return true;

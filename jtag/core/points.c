@@ -41,8 +41,9 @@ static struct point break_point(const struct points *points, unsigned i)
     uint32_t control = points->bcr[i];
     uint32_t selected = control >> CONTROL_BYTES_SHIFT & BREAK_BYTES;
 
-    if (!(control & CONTROL_ENABLED) || break_type(control) >= BREAK_CONTEXT)
+    if (!(control & CONTROL_ENABLED) || break_type(control) >= BREAK_CONTEXT) {
         return (struct point){0};
+    }
     return point_at(points->bvr[i] & ~3u, selected, CORE_POINT_CODE);
 }
 
@@ -54,8 +55,9 @@ static struct point watch_point(const struct points *points, unsigned i)
     uint32_t mask = control >> WATCH_MASK_SHIFT & 0x1f;
     uint32_t selected = control >> CONTROL_BYTES_SHIFT & WATCH_BYTES;
 
-    if (!(control & CONTROL_ENABLED) || load_store == 0 || mask > WATCH_MASK_MAX)
+    if (!(control & CONTROL_ENABLED) || load_store == 0 || mask > WATCH_MASK_MAX) {
         return (struct point){0};
+    }
     struct point point = point_at(points->wvr[i] & ~3u, selected, kinds[load_store]);
     if (mask > 0) {
         point.address = points->wvr[i] & ~((1u << mask) - 1);
@@ -76,11 +78,13 @@ static struct point written_point(const struct points *points, unsigned i)
 
 static struct point point_wanted(const struct points *points, unsigned slot)
 {
-    if (slot < DEBUG_BREAKPOINTS)
+    if (slot < DEBUG_BREAKPOINTS) {
         return break_point(points, slot);
+    }
     slot -= DEBUG_BREAKPOINTS;
-    if (slot < DEBUG_WATCHPOINTS)
+    if (slot < DEBUG_WATCHPOINTS) {
         return watch_point(points, slot);
+    }
     return written_point(points, slot - DEBUG_WATCHPOINTS);
 }
 
@@ -94,8 +98,9 @@ unsigned points_next_difference(const struct points *points, struct point *wante
 {
     for (unsigned slot = 0; slot < POINT_SLOTS; slot++) {
         *wanted = point_wanted(points, slot);
-        if (!is_same(wanted, &points->told[slot]))
+        if (!is_same(wanted, &points->told[slot])) {
             return slot;
+        }
     }
     return POINT_SLOTS;
 }
@@ -103,8 +108,9 @@ unsigned points_next_difference(const struct points *points, struct point *wante
 bool points_any_told(const struct points *points)
 {
     for (unsigned slot = 0; slot < POINT_SLOTS; slot++) {
-        if (points->told[slot].set && !points->told[slot].refused)
+        if (points->told[slot].set && !points->told[slot].refused) {
             return true;
+        }
     }
     return false;
 }
@@ -113,8 +119,9 @@ bool points_step(const struct points *points)
 {
     for (unsigned i = 0; i < DEBUG_BREAKPOINTS; i++) {
         if (points->bcr[i] & CONTROL_ENABLED &&
-            (break_type(points->bcr[i]) & ~1u) == BREAK_MISMATCH)
+            (break_type(points->bcr[i]) & ~1u) == BREAK_MISMATCH) {
             return true;
+        }
     }
     return false;
 }
@@ -122,8 +129,9 @@ bool points_step(const struct points *points)
 bool points_written_at(const struct points *points, uint32_t address)
 {
     for (unsigned i = 0; i < DEBUG_WRITTEN_MAX; i++) {
-        if (points->written[i].bytes && points->written[i].address == address)
+        if (points->written[i].bytes && points->written[i].address == address) {
             return true;
+        }
     }
     return false;
 }
@@ -131,8 +139,9 @@ bool points_written_at(const struct points *points, uint32_t address)
 /* The two numbers that debuggers give to a BKPT of theirs. Others belong to programs. */
 static bool is_instruction(uint8_t bytes, uint32_t code)
 {
-    if (bytes == WORD)
+    if (bytes == WORD) {
         return code == 0xe1200070 || code == 0xe1200171;
+    }
     return bytes == HALF && (code == 0xbe00 || code == 0xbe11);
 }
 
@@ -145,8 +154,9 @@ static bool overlaps(const struct written_point *written, uint32_t address, uint
 static struct written_point *free_place(struct points *points)
 {
     for (unsigned i = 0; i < DEBUG_WRITTEN_MAX; i++) {
-        if (points->written[i].bytes == 0)
+        if (points->written[i].bytes == 0) {
             return &points->written[i];
+        }
     }
     return NULL;
 }
@@ -156,10 +166,11 @@ static bool write_breakpoint(struct points *points, uint32_t address, uint8_t by
 {
     struct written_point *place = free_place(points);
 
-    if (!place)
+    if (!place) {
         *full = true;
-    else
+    } else {
         *place = (struct written_point){bytes, address, bytes == HALF ? code & 0xffff : code};
+    }
     return true;
 }
 
@@ -172,8 +183,9 @@ static bool is_pair(uint8_t bytes, uint32_t value)
 
 bool points_is_breakpoint(uint32_t address, uint8_t bytes, uint32_t value)
 {
-    if (bytes == HALF)
+    if (bytes == HALF) {
         value &= 0xffff;
+    }
     return !(address & (bytes - 1u)) && (is_instruction(bytes, value) || is_pair(bytes, value));
 }
 
@@ -182,13 +194,16 @@ bool points_write(struct points *points, uint32_t address, uint8_t bytes, uint32
 {
     *full = false;
     for (unsigned i = 0; i < DEBUG_WRITTEN_MAX; i++) {
-        if (overlaps(&points->written[i], address, bytes))
+        if (overlaps(&points->written[i], address, bytes)) {
             points->written[i].bytes = 0;
+        }
     }
-    if (!points_is_breakpoint(address, bytes, value))
+    if (!points_is_breakpoint(address, bytes, value)) {
         return false;
-    if (!is_pair(bytes, value))
+    }
+    if (!is_pair(bytes, value)) {
         return write_breakpoint(points, address, bytes, value, full);
+    }
     return write_breakpoint(points, address, HALF, value & 0xffff, full) &&
            write_breakpoint(points, address + HALF, HALF, value >> 16, full);
 }
@@ -197,12 +212,14 @@ uint32_t points_read(const struct points *points, uint32_t address, uint8_t byte
 {
     for (unsigned i = 0; i < DEBUG_WRITTEN_MAX; i++) {
         const struct written_point *written = &points->written[i];
-        if (!overlaps(written, address, bytes))
+        if (!overlaps(written, address, bytes)) {
             continue;
+        }
         for (unsigned b = 0; b < bytes; b++) {
             uint32_t from = address + b - written->address;
-            if (from >= written->bytes)
+            if (from >= written->bytes) {
                 continue;
+            }
             value &= ~(0xffu << BYTE_BITS * b);
             value |= (written->code >> BYTE_BITS * from & 0xff) << BYTE_BITS * b;
         }

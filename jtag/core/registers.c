@@ -70,10 +70,12 @@ enum register_number register_spsr(enum processor_mode mode)
 
 enum register_number register_in_mode(enum processor_mode mode, unsigned n)
 {
-    if (n == FRAME_SP || n == FRAME_SP + BANK_LR)
+    if (n == FRAME_SP || n == FRAME_SP + BANK_LR) {
         return register_sp(mode) + (n - FRAME_SP);
-    if (mode == MODE_FIQ && n >= FRAME_R8 && n < FRAME_SP)
+    }
+    if (mode == MODE_FIQ && n >= FRAME_R8 && n < FRAME_SP) {
         return REGISTER_R8_FIQ + (n - FRAME_R8);
+    }
     return (enum register_number)n;
 }
 
@@ -82,28 +84,34 @@ enum processor_mode register_bank_mode(enum register_number number)
     static const enum processor_mode modes[] = {MODE_IRQ, MODE_SUPERVISOR, MODE_ABORT,
                                                 MODE_UNDEFINED};
 
-    if (number >= REGISTER_SP_IRQ && number < REGISTER_D0)
+    if (number >= REGISTER_SP_IRQ && number < REGISTER_D0) {
         return modes[(number - REGISTER_SP_IRQ) / BANK_REGISTERS];
+    }
     return number >= REGISTER_R8_FIQ && number < REGISTER_SP_IRQ ? MODE_FIQ : MODE_SYSTEM;
 }
 
 unsigned register_in_frame(enum register_number number)
 {
-    if (number <= REGISTER_CPSR)
+    if (number <= REGISTER_CPSR) {
         return number;
-    if (number < REGISTER_SP_FIQ)
+    }
+    if (number < REGISTER_SP_FIQ) {
         return FRAME_R8 + (number - REGISTER_R8_FIQ);
+    }
     return FRAME_SP + (number - REGISTER_SP_FIQ) % BANK_REGISTERS;
 }
 
 const char *register_name(enum register_number number)
 {
-    if (number >= REGISTER_SCTLR)
+    if (number >= REGISTER_SCTLR) {
         return system_registers[number - REGISTER_SCTLR].name;
-    if (number == REGISTER_FPSCR)
+    }
+    if (number == REGISTER_FPSCR) {
         return "fpscr";
-    if (number >= REGISTER_D0)
+    }
+    if (number >= REGISTER_D0) {
         return double_names[number - REGISTER_D0];
+    }
     return frame_names[register_in_frame(number)];
 }
 
@@ -111,8 +119,9 @@ enum register_number register_of_system(uint32_t opc1, uint32_t crn, uint32_t cr
 {
     for (unsigned i = 0; i < SYSTEM_REGISTERS; i++) {
         const struct system_register *r = &system_registers[i];
-        if (r->opc1 == opc1 && r->crn == crn && r->crm == crm && r->opc2 == opc2)
+        if (r->opc1 == opc1 && r->crn == crn && r->crm == crm && r->opc2 == opc2) {
             return REGISTER_SCTLR + i;
+        }
     }
     return REGISTER_NONE;
 }
@@ -132,8 +141,9 @@ void registers_forget(struct registers *registers)
 
 void registers_learn(struct registers *registers, enum register_number number, uint64_t real)
 {
-    if (!registers->known[number])
+    if (!registers->known[number]) {
         registers->value[number] = real;
+    }
     registers->known[number] = true;
     registers->real[number] = real;
 }
@@ -170,7 +180,8 @@ bool registers_changed(const struct registers *registers, enum register_number n
 void registers_forget_system(struct registers *registers)
 {
     for (unsigned i = REGISTER_SCTLR; i < REGISTER_COUNT; i++) {
-        if (!registers_changed(registers, i))
+        if (!registers_changed(registers, i)) {
             registers->known[i] = false;
+        }
     }
 }

@@ -26,8 +26,9 @@ void debug_step_halt(struct debug_unit *unit)
         debug_fail(unit);
         return;
     }
-    if (unit->state != DEBUG_HALTED)
+    if (unit->state != DEBUG_HALTED) {
         debug_set_entry(unit, ENTRY_REQUEST);
+    }
     unit->state = DEBUG_HALTED;
     end(unit);
 }
@@ -48,11 +49,13 @@ static bool want_point(struct debug_unit *unit)
 {
     unsigned slot = points_next_difference(&unit->points, &unit->wanted);
 
-    if (slot == POINT_SLOTS)
+    if (slot == POINT_SLOTS) {
         return false;
+    }
     struct point *told = &unit->points.told[slot];
-    if (told->set) /* first that goes */
+    if (told->set) { /* first that goes */
         unit->wanted = (struct point){0};
+    }
     unit->slot = slot;
     const struct point *point = told->set ? told : &unit->wanted;
     struct script_step *step =
@@ -86,19 +89,22 @@ void debug_step_points(struct debug_unit *unit)
         return;
     }
     if (unit->stage == POINTS_RESUMED || (unit->broke && unit->stage == POINTS_HALTED)) {
-        if (unit->broke)
+        if (unit->broke) {
             debug_fail(unit);
+        }
         end(unit);
         return;
     }
     unit->stage = POINTS_TOLD;
-    if (want_point(unit))
+    if (want_point(unit)) {
         return;
+    }
     unit->stage = POINTS_RESUMED;
-    if (unit->state == DEBUG_RUNNING)
+    if (unit->state == DEBUG_RUNNING) {
         want_resume(unit);
-    else
+    } else {
         end(unit);
+    }
 }
 
 void debug_step_reset(struct debug_unit *unit)
@@ -120,8 +126,9 @@ void debug_step_reset(struct debug_unit *unit)
     debug_set_entry(unit, ENTRY_VECTOR);
     unit->stage = 0;
     unit->task = unit->vcr & VCR_RESET ? DEBUG_IDLE : DEBUG_RESTART;
-    if (unit->task == DEBUG_RESTART)
+    if (unit->task == DEBUG_RESTART) {
         debug_step_restart(unit);
+    }
 }
 
 /* Wants one register as the debugger has it, in the mode that the processor is in then. */
@@ -140,8 +147,9 @@ static enum register_number find_changed(const struct debug_unit *unit, unsigned
                                          unsigned last)
 {
     for (unsigned i = first; i < last; i++) {
-        if (registers_changed(&unit->registers, i))
+        if (registers_changed(&unit->registers, i)) {
             return i;
+        }
     }
     return REGISTER_NONE;
 }
@@ -163,10 +171,11 @@ static bool write_natively(struct debug_unit *unit, enum register_number number)
     enum processor_mode mode = spsr ? register_bank_mode(number) : native_mode(unit);
     enum native_result result = excursion_run(unit, code, mode, (uint32_t)registers->value[number]);
 
-    if (result == NATIVE_DONE)
+    if (result == NATIVE_DONE) {
         registers->real[number] = registers->value[number];
-    else if (result != NATIVE_WAITS)
+    } else if (result != NATIVE_WAITS) {
         registers->value[number] = registers->real[number];
+    }
     return result == NATIVE_WAITS;
 }
 
@@ -181,8 +190,9 @@ static void keep_mmu(struct debug_unit *unit)
 static enum register_number find_special(const struct debug_unit *unit)
 {
     for (unsigned i = REGISTER_SP_FIQ; i < REGISTER_D0; i++) {
-        if (register_is_spsr(i) && registers_changed(&unit->registers, i))
+        if (register_is_spsr(i) && registers_changed(&unit->registers, i)) {
             return i;
+        }
     }
     return find_changed(unit, REGISTER_SCTLR, REGISTER_VBAR);
 }
@@ -194,8 +204,9 @@ static bool write_special(struct debug_unit *unit)
 
     keep_mmu(unit);
     while ((number = find_special(unit)) != REGISTER_NONE) {
-        if (write_natively(unit, number))
+        if (write_natively(unit, number)) {
             return true;
+        }
     }
     return false;
 }
@@ -207,10 +218,12 @@ static bool write_mode(struct debug_unit *unit, enum processor_mode mode, bool a
 
     for (unsigned n = 0; n < CORE_FRAME_PC; n++) {
         enum register_number number = register_in_mode(mode, n);
-        if (!registers_changed(&unit->registers, number))
+        if (!registers_changed(&unit->registers, number)) {
             continue;
-        if (away && !any)
+        }
+        if (away && !any) {
             excursion_open(unit, mode);
+        }
         any = true;
         want_written(unit, number);
     }
@@ -222,11 +235,13 @@ static bool write_banks(struct debug_unit *unit)
     static const enum processor_mode modes[] = {MODE_SYSTEM,     MODE_FIQ,   MODE_IRQ,
                                                 MODE_SUPERVISOR, MODE_ABORT, MODE_UNDEFINED};
 
-    if (write_mode(unit, register_mode(debug_real_cpsr(unit)), false))
+    if (write_mode(unit, register_mode(debug_real_cpsr(unit)), false)) {
         return true;
+    }
     for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (write_mode(unit, modes[i], true))
+        if (write_mode(unit, modes[i], true)) {
             return true;
+        }
     }
     return false;
 }
@@ -236,8 +251,9 @@ static void keep_mode(struct debug_unit *unit)
 {
     uint64_t *cpsr = &unit->registers.value[REGISTER_CPSR];
 
-    if ((*cpsr & CPSR_MODE) != register_mode((uint32_t)*cpsr))
+    if ((*cpsr & CPSR_MODE) != register_mode((uint32_t)*cpsr)) {
         *cpsr = (*cpsr & ~(uint64_t)CPSR_MODE) | (debug_real_cpsr(unit) & CPSR_MODE);
+    }
 }
 
 static bool write_position(struct debug_unit *unit)
@@ -246,13 +262,15 @@ static bool write_position(struct debug_unit *unit)
     enum processor_mode mode = register_mode((uint32_t)unit->registers.value[REGISTER_CPSR]);
 
     if (registers_changed(&unit->registers, REGISTER_CPSR)) {
-        if (register_mode(debug_real_cpsr(unit)) == MODE_USER && mode != MODE_USER)
+        if (register_mode(debug_real_cpsr(unit)) == MODE_USER && mode != MODE_USER) {
             excursion_open(unit, mode);
+        }
         want_written(unit, REGISTER_CPSR);
         return true;
     }
-    if (!registers_changed(&unit->registers, REGISTER_PC))
+    if (!registers_changed(&unit->registers, REGISTER_PC)) {
         return false;
+    }
     want_written(unit, REGISTER_PC);
     return true;
 }
@@ -261,8 +279,9 @@ static bool write_floats(struct debug_unit *unit)
 {
     enum register_number number = find_changed(unit, REGISTER_D0, REGISTER_SCTLR);
 
-    if (number == REGISTER_NONE)
+    if (number == REGISTER_NONE) {
         return false;
+    }
     want_written(unit, number);
     return true;
 }
@@ -286,12 +305,15 @@ static bool can_run(struct debug_unit *unit)
 {
     uint32_t pc = (uint32_t)unit->registers.value[REGISTER_PC];
 
-    if (pc - unit->board.ram_base < unit->board.ram_bytes)
+    if (pc - unit->board.ram_base < unit->board.ram_bytes) {
         return true;
-    if (!debug_need(unit, REGISTER_SCTLR))
+    }
+    if (!debug_need(unit, REGISTER_SCTLR)) {
         return false;
-    if (unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU)
+    }
+    if (unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU) {
         return true;
+    }
     unit->state = DEBUG_LOST;
     end(unit);
     return false;
@@ -305,10 +327,13 @@ void debug_step_restart(struct debug_unit *unit)
         end(unit);
         return;
     }
-    if (!debug_need_frame(unit) || !can_run(unit))
+    if (!debug_need_frame(unit) || !can_run(unit)) {
         return;
-    if (write_floats(unit) || write_special(unit) || write_banks(unit) || write_position(unit))
+    }
+    if (write_floats(unit) || write_special(unit) || write_banks(unit) || write_position(unit)) {
         return;
-    if (!want_point(unit))
+    }
+    if (!want_point(unit)) {
         want_go(unit);
+    }
 }

@@ -44,8 +44,9 @@ static inline struct script_step *script_first(struct script *script)
 /* One more step at the end, for the caller to fill further. */
 static inline struct script_step *script_push(struct script *script, enum core_op_kind kind)
 {
-    if (script_is_empty(script))
+    if (script_is_empty(script)) {
         script_clear(script);
+    }
     CHECK(script->count < SCRIPT_STEPS_MAX);
     struct script_step *step = &script->steps[script->count++];
     *step = (struct script_step){.op.kind = kind};

@@ -30,8 +30,9 @@ static uint32_t set_mask(const struct set *set)
 {
     uint32_t mask = 0;
 
-    for (uint32_t i = 0; i < set->size; i++)
+    for (uint32_t i = 0; i < set->size; i++) {
         mask |= UINT32_C(1) << set->dims[i];
+    }
     return mask;
 }
 
@@ -41,13 +42,16 @@ static bool set_next(struct set *set, uint32_t n)
 {
     uint32_t place = set->size;
 
-    while (place > 0 && set->dims[place - 1] == n - set->size + place - 1)
+    while (place > 0 && set->dims[place - 1] == n - set->size + place - 1) {
         place--;
-    if (place == 0)
+    }
+    if (place == 0) {
         return false;
+    }
     set->dims[place - 1]++;
-    for (; place < set->size; place++)
+    for (; place < set->size; place++) {
         set->dims[place] = set->dims[place - 1] + 1;
+    }
     return true;
 }
 
@@ -58,11 +62,12 @@ static uint32_t all_masks(uint32_t n, uint32_t *masks)
 
     for (uint32_t size = n; size > 0; size--) {
         struct set set = {.size = size};
-        for (uint32_t i = 0; i < size; i++)
+        for (uint32_t i = 0; i < size; i++) {
             set.dims[i] = i;
-        do
+        }
+        do {
             masks[count++] = set_mask(&set);
-        while (set_next(&set, n));
+        } while (set_next(&set, n));
     }
     return count;
 }
@@ -102,8 +107,9 @@ struct plan *plan_aap_ahead(const struct network *network, const struct plan_req
     uint32_t *duals = planner_memory(network->nodes, sizeof *duals);
     uint32_t count = all_masks(network->dims, masks);
 
-    for (uint32_t at = 0; at < count; at++)
+    for (uint32_t at = 0; at < count; at++) {
         duals[at] = at == 0 ? masks[0] : masks[at % 2 ? (at + 1) / 2 : count - at / 2];
+    }
     struct plan *plan = laid_down(network, request, duals, ROW_AHEAD);
     free(masks);
     free(duals);

@@ -32,9 +32,11 @@ static bool is_used(const struct ahead *a, uint32_t node, struct slots slots, bo
 
     while (pieces_next(&pieces, &piece)) {
         const struct uses *uses = &a->uses[(uint64_t)node * SPACES + piece.space];
-        for (uint32_t i = piece.first; i < piece.first + piece.count; i++)
-            if (uses->written[i] >= solid || (writes && uses->sent[i] >= solid))
+        for (uint32_t i = piece.first; i < piece.first + piece.count; i++) {
+            if (uses->written[i] >= solid || (writes && uses->sent[i] >= solid)) {
                 return true;
+            }
+        }
     }
     return false;
 }
@@ -44,9 +46,11 @@ static void note(uint32_t *steps[], const struct plan *plan, struct slots slots,
     struct pieces pieces = pieces_of(plan, slots, 0);
     struct piece piece;
 
-    while (pieces_next(&pieces, &piece))
-        for (uint32_t i = piece.first; i < piece.first + piece.count; i++)
+    while (pieces_next(&pieces, &piece)) {
+        for (uint32_t i = piece.first; i < piece.first + piece.count; i++) {
             steps[piece.space][i] = step;
+        }
+    }
 }
 
 /* What a circuit or copy does to the slots of its ends. */
@@ -58,8 +62,9 @@ static void note_uses(struct ahead *a, const struct plan_circuit *circuit)
         sent[space] = a->uses[(uint64_t)circuit->from * SPACES + space].sent;
         written[space] = a->uses[(uint64_t)circuit->to * SPACES + space].written;
     }
-    if (!is_copy(circuit))
+    if (!is_copy(circuit)) {
         note(sent, a->plan, sent_slots(circuit), circuit->step + 1);
+    }
     note(written, a->plan, received_slots(circuit), circuit->step + 1);
 }
 
@@ -70,11 +75,13 @@ static void let_go(struct ahead *a, uint32_t from, uint32_t to)
     uint32_t step = circuits[from].step + 1;
     bool more = true;
 
-    for (uint32_t i = from; i < to; i++)
+    for (uint32_t i = from; i < to; i++) {
         if (!is_copy(&circuits[i]) &&
             (is_used(a, circuits[i].from, sent_slots(&circuits[i]), false) ||
-             is_used(a, circuits[i].to, received_slots(&circuits[i]), true)))
+             is_used(a, circuits[i].to, received_slots(&circuits[i]), true))) {
             a->waits_in[circuits[i].from] = a->waits_in[circuits[i].to] = step;
+        }
+    }
     while (more) {
         more = false;
         for (uint32_t i = from; i < to; i++) {
@@ -86,12 +93,14 @@ static void let_go(struct ahead *a, uint32_t from, uint32_t to)
         }
     }
     for (uint32_t i = from; i < to; i++) {
-        if (is_copy(&circuits[i]))
+        if (is_copy(&circuits[i])) {
             continue;
-        if (a->waits_in[circuits[i].from] == step)
+        }
+        if (a->waits_in[circuits[i].from] == step) {
             a->solid[circuits[i].from] = a->solid[circuits[i].to] = step;
-        else
+        } else {
             circuits[i].flags |= ROW_AHEAD;
+        }
     }
 }
 
@@ -102,13 +111,14 @@ static void begin(struct ahead *a)
     a->uses = planner_memory((uint64_t)nodes * SPACES, sizeof *a->uses);
     a->solid = planner_memory(nodes, sizeof *a->solid);
     a->waits_in = planner_memory(nodes, sizeof *a->waits_in);
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         for (unsigned space = 0; space < SPACES; space++) {
             struct uses *uses = &a->uses[(uint64_t)node * SPACES + space];
             uint32_t slots = plan_slots_at(a->plan, space, node);
             uses->written = planner_memory(slots, sizeof *uses->written);
             uses->sent = planner_memory(slots, sizeof *uses->sent);
         }
+    }
 }
 
 static void end(struct ahead *a)
@@ -127,16 +137,19 @@ void build_ahead(struct plan *plan)
     struct ahead a = {.plan = plan};
     uint32_t to;
 
-    if (plan->refused)
+    if (plan->refused) {
         return;
+    }
     begin(&a);
     for (uint32_t from = 0; from < plan->circuit_count; from = to) {
         to = from;
-        while (to < plan->circuit_count && plan->circuits[to].step == plan->circuits[from].step)
+        while (to < plan->circuit_count && plan->circuits[to].step == plan->circuits[from].step) {
             to++;
+        }
         let_go(&a, from, to);
-        for (uint32_t i = from; i < to; i++)
+        for (uint32_t i = from; i < to; i++) {
             note_uses(&a, &plan->circuits[i]);
+        }
     }
     end(&a);
 }

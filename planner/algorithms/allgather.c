@@ -33,8 +33,9 @@ static uint64_t steps_of(const struct network *network)
 {
     uint64_t steps = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         steps += network->dim[k].size - 1;
+    }
     return steps;
 }
 
@@ -60,8 +61,9 @@ static uint32_t along(const struct network_dimension *dim, uint32_t at, uint32_t
 {
     uint32_t size = dim->size;
 
-    if (dim->wraps)
+    if (dim->wraps) {
         return (at + places) % size;
+    }
     return fold_at(size, (fold_place(size, at) + places) % size);
 }
 
@@ -82,13 +84,16 @@ struct plan *plan_ring_allgather(const struct network *network, const struct pla
     uint32_t nodes = invariant ? 1 : network->nodes;
 
     struct slots own = slots_of(plan, SPACE_SEND, 0, 1);
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         build_copy(plan, 0, node, own, slots_of(plan, SPACE_RECEIVE, node, 1), 0);
+    }
     for (unsigned k = 0; k < network->dims; k++) {
         ring.dim = &network->dim[k];
-        for (uint32_t step = 0; step + 1 < ring.dim->size; step++)
-            for (uint32_t node = 0; node < nodes; node++)
+        for (uint32_t step = 0; step + 1 < ring.dim->size; step++) {
+            for (uint32_t node = 0; node < nodes; node++) {
                 line_step(&ring, step, node);
+            }
+        }
         ring.step += ring.dim->size - 1;
     }
     return plan;

@@ -10,7 +10,8 @@ struct plan *plan_cube_barrier(const struct network *network, const struct plan_
 {
     struct plan *plan = build_begin(network, request, true);
 
-    for (uint32_t d = 0; d < network->dims; d++)
+    for (uint32_t d = 0; d < network->dims; d++) {
         build_circuit(plan, d, 0, network->dim[d].stride, NO_SLOTS, NO_SLOTS, 0);
+    }
     return plan;
 }

@@ -54,10 +54,12 @@ static void pass_on(struct phase *phase, uint32_t step, unsigned way, uint32_t t
     uint32_t count = phase->most[way] - t, next = further(phase, way, node, 1);
 
     struct slots send = slots_begin(plan);
-    for (uint32_t i = 1; t == 0 && i <= count; i++)
+    for (uint32_t i = 1; t == 0 && i <= count; i++) {
         parcels_before(&phase->parcels, &send, further(phase, way, node, i));
-    if (t > 0)
+    }
+    if (t > 0) {
         slots_add(plan, &send, SPACE_SCRATCH, half_of(phase, way, t), count * phase->parcel);
+    }
     struct slots receive = slots_begin(plan);
     parcels_behind(&phase->parcels, &receive, further(phase, 1 - way, node, t));
     slots_add(plan, &receive, SPACE_SCRATCH, half_of(phase, way, t + 1),
@@ -70,13 +72,16 @@ static void pass_on(struct phase *phase, uint32_t step, unsigned way, uint32_t t
 static uint32_t add_phase(struct phase *phase, uint32_t step)
 {
     parcels_stay(&phase->parcels, step);
-    for (uint32_t t = 0; t < phase->most[0]; t++)
-        for (unsigned way = 0; way < WAYS; way++)
+    for (uint32_t t = 0; t < phase->most[0]; t++) {
+        for (unsigned way = 0; way < WAYS; way++) {
             if (t < phase->most[way]) {
-                for (uint32_t node = 0; node < phase->parcels.plan->network.nodes; node++)
+                for (uint32_t node = 0; node < phase->parcels.plan->network.nodes; node++) {
                     pass_on(phase, step, way, t, node);
+                }
                 step++;
             }
+        }
+    }
     return step;
 }
 
@@ -104,8 +109,9 @@ struct plan *plan_both_ways(const struct network *network, const struct plan_req
         scratch = needs > scratch ? needs : scratch;
         step = add_phase(&phase, step);
     }
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         plan->scratch[node] = scratch;
+    }
     build_ahead(plan);
     return plan;
 }

@@ -44,8 +44,9 @@ bool possible_by_bruck(const struct network *network)
 {
     uint32_t longest = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         longest = network->dim[k].size > longest ? network->dim[k].size : longest;
+    }
     return longest > 2 && network->nodes <= NODES_MAX;
 }
 
@@ -56,10 +57,13 @@ static void order_shift(const struct parcels *parcels, uint32_t nodes, uint32_t 
     uint32_t size = parcels->dim->size, rounds = shift < size - shift ? shift : size - shift;
     uint32_t count = 0;
 
-    for (uint32_t round = 0; round < rounds; round++)
-        for (uint32_t node = 0; node < nodes; node++)
-            if (parcels_place(parcels, node) % rounds == round)
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t node = 0; node < nodes; node++) {
+            if (parcels_place(parcels, node) % rounds == round) {
                 order[count++] = node;
+            }
+        }
+    }
 }
 
 /* The exchange -------------------------------------------------------------------------------- */
@@ -101,17 +105,19 @@ static struct slots shifted(struct phase *phase, uint32_t node, unsigned way, ui
 
     for (uint32_t off = power; off <= phase->most[way]; off++) {
         uint32_t gone = (uint32_t)__builtin_popcount(off % power), up = turned(phase, way, off);
-        if (!(off & power))
+        if (!(off & power)) {
             continue;
-        if (sends && gone == 0)
+        }
+        if (sends && gone == 0) {
             parcels_before(parcels, &slots, parcels_further(parcels, node, up));
-        else if (sends)
+        } else if (sends) {
             add_between(phase, &slots, gone, up);
-        else if (off < 2 * power)
+        } else if (off < 2 * power) {
             parcels_behind(parcels, &slots,
                            parcels_further(parcels, node, parcels->dim->size - up));
-        else
+        } else {
             add_between(phase, &slots, gone + 1, up);
+        }
     }
     return slots;
 }
@@ -139,10 +145,13 @@ static uint32_t add_phase(struct phase *phase, uint32_t step)
     uint32_t *order = planner_memory(nodes, sizeof *order);
 
     parcels_stay(&phase->parcels, step);
-    for (uint32_t power = 1; power <= phase->most[0]; power *= 2)
-        for (unsigned way = 0; way < WAYS; way++)
-            if (power <= phase->most[way])
+    for (uint32_t power = 1; power <= phase->most[0]; power *= 2) {
+        for (unsigned way = 0; way < WAYS; way++) {
+            if (power <= phase->most[way]) {
                 add_shift(phase, step++, way, power, order);
+            }
+        }
+    }
     free(order);
     return step;
 }
@@ -162,8 +171,9 @@ struct plan *plan_bruck(const struct network *network, const struct plan_request
         phase.most[1] = both ? (size - 1) / 2 : 0;
         step = add_phase(&phase, step);
     }
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         plan->scratch[node] = parcels_buffers(plan, count) + 2 * network->nodes;
+    }
     build_ahead(plan);
     return plan;
 }
@@ -181,15 +191,17 @@ struct flow bruck_flow(const struct network *network)
     for (unsigned i = 0; i < count; i++) {
         struct parcels line = parcels_of(&plan, dims, count, i);
         uint32_t shift = 1;
-        while (2 * shift < line.dim->size)
+        while (2 * shift < line.dim->size) {
             shift *= 2;
+        }
         for (; shift > 0; shift /= 2) {
             uint32_t step = flow.steps;
             heard_copy(&told, &heard);
             order_shift(&line, nodes, shift, order);
-            for (uint32_t k = 0; k < nodes; k++)
+            for (uint32_t k = 0; k < nodes; k++) {
                 heard_tell(&told, &heard, &flow, step, order[k],
                            parcels_further(&line, order[k], shift));
+            }
         }
     }
     heard_free(&heard);

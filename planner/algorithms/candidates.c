@@ -450,9 +450,11 @@ static const struct candidate candidates[] = {
 
 const struct candidate *candidate_of(uint32_t operation, unsigned number)
 {
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
-        if (candidates[i].operation == operation && number-- == 0)
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        if (candidates[i].operation == operation && number-- == 0) {
             return &candidates[i];
+        }
+    }
     return NULL;
 }
 

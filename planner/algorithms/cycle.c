@@ -15,9 +15,11 @@ static struct sides sides_of(const struct network *network)
 {
     struct sides sides = {.nodes = network->nodes};
 
-    for (unsigned k = 0; k < network->dims; k++)
-        if (network->dim[k].size > 1)
+    for (unsigned k = 0; k < network->dims; k++) {
+        if (network->dim[k].size > 1) {
             sides.dim[sides.count++] = &network->dim[k];
+        }
+    }
     return sides;
 }
 
@@ -26,8 +28,9 @@ static const struct network_dimension *take(struct sides *sides, unsigned which)
 {
     const struct network_dimension *dim = sides->dim[which];
 
-    for (unsigned i = which + 1; i < sides->count; i++)
+    for (unsigned i = which + 1; i < sides->count; i++) {
         sides->dim[i - 1] = sides->dim[i];
+    }
     sides->count--;
     sides->nodes /= dim->size;
     return dim;
@@ -54,13 +57,17 @@ static void go_by_rows(struct cycle *cycle, struct sides columns, unsigned even)
     const struct network_dimension *rows = take(&columns, even);
     uint32_t width = columns.nodes, count = 0;
 
-    for (uint32_t column = 0; column < width; column++)
+    for (uint32_t column = 0; column < width; column++) {
         cycle->at[count++] = path_at(&columns, column);
-    for (uint32_t row = 1; row < rows->size; row++)
-        for (uint32_t i = 1; i < width; i++)
+    }
+    for (uint32_t row = 1; row < rows->size; row++) {
+        for (uint32_t i = 1; i < width; i++) {
             cycle->at[count++] = path_at(&columns, row % 2 ? width - i : i) + row * rows->stride;
-    for (uint32_t row = rows->size - 1; row > 0; row--)
+        }
+    }
+    for (uint32_t row = rows->size - 1; row > 0; row--) {
         cycle->at[count++] = row * rows->stride;
+    }
 }
 
 /* A cycle of m places and one of n <= m, both odd, make one of all: row i goes once round the short
@@ -72,16 +79,18 @@ static void multiply(uint32_t *at, uint32_t count, const struct network_dimensio
     uint32_t m = count > dim->size ? count : dim->size, n = count > dim->size ? dim->size : count;
     uint32_t *old = planner_memory(count, sizeof *old), place = 0;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         old[i] = at[i];
+    }
     for (uint32_t row = 0; row < m; row++) {
         bool forth = row < (m - n) / 2;
         for (uint32_t i = 0; i < n; i++) {
             uint32_t one = row, other = place;
             at[row * n + i] =
                 count == m ? old[one] + other * dim->stride : old[other] + one * dim->stride;
-            if (i + 1 < n)
+            if (i + 1 < n) {
                 place = (place + (forth ? 1 : n - 1)) % n;
+            }
         }
     }
     free(old);
@@ -91,8 +100,9 @@ static void go_round_odd(struct cycle *cycle, const struct sides *sides)
 {
     uint32_t count = sides->dim[0]->size;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         cycle->at[i] = i * sides->dim[0]->stride;
+    }
     for (unsigned k = 1; k < sides->count; k++) {
         multiply(cycle->at, count, sides->dim[k]);
         count *= sides->dim[k]->size;
@@ -120,21 +130,26 @@ struct cycle cycle_make(const struct network *network)
 
     cycle.at = planner_memory(cycle.nodes, sizeof *cycle.at);
     cycle.via = planner_memory(cycle.nodes, sizeof *cycle.via);
-    for (uint32_t i = 0; i < cycle.nodes; i++)
+    for (uint32_t i = 0; i < cycle.nodes; i++) {
         cycle.via[i] = FLOW_DIRECT;
-    while (even < sides.count && sides.dim[even]->size % 2)
+    }
+    while (even < sides.count && sides.dim[even]->size % 2) {
         even++;
-    for (unsigned i = 0; i < sides.count; i++)
+    }
+    for (unsigned i = 0; i < sides.count; i++) {
         wraps = wraps && sides.dim[i]->wraps;
-    if (sides.count > 1 && even < sides.count)
+    }
+    if (sides.count > 1 && even < sides.count) {
         go_by_rows(&cycle, sides, even);
-    else if (sides.count == 1 && (wraps || cycle.nodes == 2))
-        for (uint32_t i = 0; i < cycle.nodes; i++)
+    } else if (sides.count == 1 && (wraps || cycle.nodes == 2)) {
+        for (uint32_t i = 0; i < cycle.nodes; i++) {
             cycle.at[i] = path_at(&sides, i);
-    else if (sides.count > 1 && wraps)
+        }
+    } else if (sides.count > 1 && wraps) {
         go_round_odd(&cycle, &sides);
-    else if (cycle.nodes > 1)
+    } else if (cycle.nodes > 1) {
         fold(&cycle, &sides);
+    }
     return cycle;
 }
 

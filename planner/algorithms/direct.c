@@ -33,8 +33,9 @@ static bool is_translated(const struct network *network)
 {
     bool units = network_is_symmetric(network);
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         units = units && network->dim[k].size <= UNIT_SIZE_MAX;
+    }
     return units;
 }
 
@@ -65,12 +66,13 @@ static uint32_t rounds_of(const struct network *network, uint32_t shift)
 {
     uint32_t most = 1;
 
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         for (unsigned k = 0; k < network->dims; k++) {
             uint32_t hops =
                 hops_in(&network->dim[k], node, network_translate(network, node, shift));
             most = hops > most ? hops : most;
         }
+    }
     return most;
 }
 
@@ -87,12 +89,16 @@ static void add_step(struct plan *plan, uint32_t shift, uint32_t *round)
     const struct network *network = &plan->network;
     uint32_t rounds = rounds_of(network, shift);
 
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         round[node] = round_of(network, node, network_translate(network, node, shift), rounds);
-    for (uint32_t r = 0; r < rounds; r++)
-        for (uint32_t node = 0; node < network->nodes; node++)
-            if (round[node] == r)
+    }
+    for (uint32_t r = 0; r < rounds; r++) {
+        for (uint32_t node = 0; node < network->nodes; node++) {
+            if (round[node] == r) {
                 send_block(plan, shift - 1, node, network_translate(network, node, shift));
+            }
+        }
+    }
 }
 
 struct plan *plan_direct_exchange(const struct network *network, const struct plan_request *request)
@@ -106,10 +112,11 @@ struct plan *plan_direct_exchange(const struct network *network, const struct pl
         build_copy(plan, 0, node, own, slots_of(plan, SPACE_RECEIVE, node, 1), 0);
     }
     for (uint32_t shift = 1; shift < network->nodes; shift++) {
-        if (invariant)
+        if (invariant) {
             send_block(plan, shift - 1, 0, shift);
-        else
+        } else {
             add_step(plan, shift, round);
+        }
     }
     free(round);
     return plan;

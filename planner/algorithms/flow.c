@@ -17,8 +17,9 @@ void flow_add(struct flow *flow, uint32_t first, uint32_t count)
     struct flow_move *move = &flow->moves[flow->count - 1];
     struct flow_run *last = move->run_count ? &flow->runs[flow->run_total - 1] : NULL;
 
-    if (count == 0)
+    if (count == 0) {
         return;
+    }
     if (last && last->first + last->count == first) {
         last->count += count;
         return;
@@ -62,8 +63,9 @@ static void each_block(struct layer *layer, const struct flow *flow, const struc
 {
     for (uint32_t i = 0; i < move->run_count; i++) {
         const struct flow_run *run = &flow->runs[move->run_at + i];
-        for (uint32_t k = 0; k < run->count; k++)
+        for (uint32_t k = 0; k < run->count; k++) {
             look(layer, move, run->first + k);
+        }
     }
 }
 
@@ -91,8 +93,9 @@ static bool given(const struct plan *plan, uint32_t node, uint32_t block, uint32
     case SPAN_NODES_ROOT: return node == plan->root;
     case SPAN_NODES: return true;
     default:
-        if (!operation_of(plan->operation)->vector)
+        if (!operation_of(plan->operation)->vector) {
             *slot = 0;
+        }
         return operation_of(plan->operation)->vector || block == node;
     }
 }
@@ -107,8 +110,9 @@ static uint32_t scratch_for(struct layer *layer, uint32_t node, uint32_t block)
 {
     struct plan *plan = layer->plan;
 
-    if (!operation_of(plan->operation)->vector)
+    if (!operation_of(plan->operation)->vector) {
         return plan->scratch[node]++;
+    }
     plan->scratch[node] = layer->blocks;
     return block;
 }
@@ -125,8 +129,9 @@ static void copy_now(struct copying *c)
 {
     struct plan *plan = c->layer->plan;
 
-    if (c->from.count == 0)
+    if (c->from.count == 0) {
         return;
+    }
     struct slots from = slots_of(plan, SPACE_SEND, c->from.first, c->from.count);
     build_copy(plan, 0, c->node, from,
                slots_of(plan, (enum space)c->space, c->to.first, c->to.count), 0);
@@ -168,8 +173,9 @@ static void settle(struct layer *layer, uint32_t node)
         if (wants || (comes && (reduces || !gives))) {
             site->space = wants ? SPACE_RECEIVE : SPACE_SCRATCH;
             site->slot = wants ? place : scratch_for(layer, node, block);
-            if (gives)
+            if (gives) {
                 copy_slot(&copying, slot, site->space, site->slot);
+            }
         }
     }
     copy_now(&copying);
@@ -184,10 +190,12 @@ struct layer layer_begin(struct plan *plan, uint32_t blocks, const struct flow *
     layer.doing = planner_memory(nodes, sizeof *layer.doing);
     layer.group = planner_memory(nodes, sizeof *layer.group);
     layer.solid = planner_memory(nodes, sizeof *layer.solid);
-    for (uint32_t i = 0; i < first->count; i++)
+    for (uint32_t i = 0; i < first->count; i++) {
         each_block(&layer, first, &first->moves[i], note_comes);
-    for (uint32_t node = 0; node < nodes; node++)
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
         settle(&layer, node);
+    }
     return layer;
 }
 
@@ -203,8 +211,9 @@ void layer_end(struct layer *layer)
 
 static uint32_t group_of(const struct layer *layer, uint32_t node)
 {
-    while (layer->group[node] != node)
+    while (layer->group[node] != node) {
         node = layer->group[node];
+    }
     return node;
 }
 
@@ -243,8 +252,9 @@ static void look_ahead(struct layer *layer, const struct flow_move *move, uint32
         sent->written && sent->written >= from->solid && from->received <= sent->written;
     bool leaving = place->sent && place->sent >= to->solid && to->sent <= place->sent;
 
-    if (arriving || leaving)
+    if (arriving || leaving) {
         layer->solid[group_of(layer, move->from)] = true;
+    }
 }
 
 /* Laying down --------------------------------------------------------------------------------- */
@@ -273,10 +283,12 @@ static uint8_t waits_of(struct layer *layer, const struct flow *flow, const stru
         const struct flow_run *run = &flow->runs[move->run_at + i];
         for (uint32_t k = 0; k < run->count; k++) {
             const struct flow_site *place = site_of(layer, move->to, run->first + k);
-            if (site_of(layer, move->from, run->first + k)->arrived || place->arrived)
+            if (site_of(layer, move->from, run->first + k)->arrived || place->arrived) {
                 flags |= ROW_AFTER_RECEIVED;
-            if (place->sent)
+            }
+            if (place->sent) {
                 flags |= ROW_AFTER_SENT;
+            }
         }
     }
     return flags;
@@ -286,8 +298,9 @@ static void note_sent(struct layer *layer, const struct flow_move *move, uint32_
 {
     struct flow_site *site = site_of(layer, move->from, block);
 
-    if (site->space != SPACE_SEND)
+    if (site->space != SPACE_SEND) {
         site->sent = layer->doing[move->from].step;
+    }
 }
 
 static void note_received(struct layer *layer, const struct flow_move *move, uint32_t block)
@@ -324,8 +337,9 @@ static void lay_move(struct layer *layer, const struct flow *flow, const struct 
     flags |= (uint8_t)((layer->adds ? ROW_COMBINES : 0) | (ahead ? ROW_AHEAD : 0));
     lay_circuit(layer, move, step, send, slots_at(layer, flow, move, move->to), flags);
     from->sends = to->receives = true;
-    if (!ahead)
+    if (!ahead) {
         from->solid = to->solid = step + 1;
+    }
 }
 
 /* What is sent in a step is what was there before it, so notes are taken when all is laid down. */
@@ -333,16 +347,21 @@ static void lay_step(struct layer *layer, const struct flow *flow, uint32_t firs
 {
     uint32_t step = layer->step + flow->moves[first].step;
 
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end; i++) {
         join(layer, &flow->moves[i], step);
-    for (uint32_t i = first; i < end; i++)
+    }
+    for (uint32_t i = first; i < end; i++) {
         each_block(layer, flow, &flow->moves[i], look_ahead);
-    for (uint32_t i = first; i < end; i++)
+    }
+    for (uint32_t i = first; i < end; i++) {
         lay_move(layer, flow, &flow->moves[i], step);
-    for (uint32_t i = first; i < end; i++)
+    }
+    for (uint32_t i = first; i < end; i++) {
         each_block(layer, flow, &flow->moves[i], note_sent);
-    for (uint32_t i = first; i < end; i++)
+    }
+    for (uint32_t i = first; i < end; i++) {
         each_block(layer, flow, &flow->moves[i], note_received);
+    }
 }
 
 void layer_flow(struct layer *layer, const struct flow *flow, bool adds)
@@ -352,8 +371,9 @@ void layer_flow(struct layer *layer, const struct flow *flow, bool adds)
     layer->adds = adds;
     while (first < flow->count && !layer->plan->refused) {
         uint32_t end = first;
-        while (end < flow->count && flow->moves[end].step == flow->moves[first].step)
+        while (end < flow->count && flow->moves[end].step == flow->moves[first].step) {
             end++;
+        }
         lay_step(layer, flow, first, end);
         first = end;
     }
@@ -395,8 +415,9 @@ void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t co
                       slots_of(plan, SPACE_SCRATCH, pair->blocks.first, pair->blocks.count),
                       ROW_AFTER_RECEIVED);
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         take_in(layer, pairs[i].node, step, &pairs[i].blocks);
+    }
 }
 
 struct plan *flow_plan(const struct network *network, const struct plan_request *request,
@@ -409,10 +430,12 @@ struct plan *flow_plan(const struct network *network, const struct plan_request 
                   operation->span[SPACE_RECEIVE] != SPAN_NODES;
     bool back = operation->reduces && request->operation == ECUBE_ALLREDUCE;
 
-    if (operation->vector)
+    if (operation->vector) {
         plan->segments = blocks;
-    if (to_one)
+    }
+    if (to_one) {
         flow_reverse(flow);
+    }
     struct layer layer = layer_begin(plan, blocks, flow);
     layer_flow(&layer, flow, operation->reduces);
     if (back) {

@@ -19,9 +19,10 @@ bool possible_by_gray_code(const struct network *network)
 {
     bool possible = network->kind != NETWORK_CUBE && network->nodes > 1;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         possible = possible && (network->dim[k].size <= 2 ||
                                 (network->dim[k].size == SQUARE && network->dim[k].wraps));
+    }
     return possible && network->nodes <= NODES_MAX;
 }
 
@@ -52,13 +53,15 @@ static struct slots renamed(struct plan *plan, const struct plan *cube, struct s
     struct pieces pieces = pieces_of(cube, slots, 0);
     struct piece piece;
 
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         for (uint32_t i = 0; i < piece.count; i++) {
             uint32_t slot = piece.first + i;
-            if (piece.space != SPACE_SCRATCH)
+            if (piece.space != SPACE_SCRATCH) {
                 slot = node_of(&plan->network, slot);
+            }
             slots_add(plan, &result, (enum space)piece.space, slot, 1);
         }
+    }
     return result;
 }
 
@@ -90,10 +93,12 @@ struct plan *plan_gray_multiphase(const struct network *network, const struct pl
     struct network cube = cube_of(network);
     struct plan *one = plan_multiphase(&cube, request), *all = plan_expand(one);
 
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         plan->scratch[node] = one->scratch[0];
-    for (uint32_t i = 0; i < all->circuit_count; i++)
+    }
+    for (uint32_t i = 0; i < all->circuit_count; i++) {
         add_renamed(plan, all, &all->circuits[i]);
+    }
     plan_free(all);
     plan_free(one);
     return plan;

@@ -53,8 +53,9 @@ static struct ranks ranks_between(const struct spread *spread, uint32_t node, ui
     uint32_t base = node / (size * stride) * (size * stride);
     uint32_t first = low % size, last = first + end - low;
 
-    if (last <= size)
+    if (last <= size) {
         return (struct ranks){{base + first * stride, 0}, {(last - first) * stride, 0}};
+    }
     return (struct ranks){{base, base + first * stride},
                           {(last - size) * stride, (size - first) * stride}};
 }
@@ -71,8 +72,9 @@ static uint32_t cut_of(const struct spread *spread, const struct holder *holder)
              part = (count * spread->share + TREE_HALF) / TREE_SHARES;
     uint32_t above = holder->end - 1 - holder->at, below = holder->at - holder->low;
 
-    if (spread->share == TREE_HALF)
+    if (spread->share == TREE_HALF) {
         return holder->low + (count + 1) / 2;
+    }
     part = part ? part : 1;
     return above >= below ? holder->end - least(part, above) : holder->low + least(part, below);
 }
@@ -84,12 +86,14 @@ static struct holder halve(const struct spread *spread, struct holder *holder)
     struct holder half = *holder;
 
     if (holder->at < middle) {
-        if (middle - holder->at > OPEN_HOPS_MAX)
+        if (middle - holder->at > OPEN_HOPS_MAX) {
             middle = holder->at + OPEN_HOPS_MAX;
+        }
         half.at = half.low = holder->end = middle;
     } else {
-        if (holder->at + 1 - middle > OPEN_HOPS_MAX)
+        if (holder->at + 1 - middle > OPEN_HOPS_MAX) {
             middle = holder->at + 1 - OPEN_HOPS_MAX;
+        }
         half.at = middle - 1;
         half.end = holder->low = middle;
     }
@@ -106,8 +110,9 @@ static bool halve_all(struct spread *spread)
 
     for (uint32_t i = 0; i < before; i++) {
         struct holder *holder = &spread->holders[i];
-        if (holder->end - holder->low == 1)
+        if (holder->end - holder->low == 1) {
             continue;
+        }
         struct holder half = halve(spread, holder);
         tree->edges[tree->count++] =
             (struct edge){tree->steps, holder->node, half.node,
@@ -126,10 +131,12 @@ static void spread_all(struct spread *spread, const struct groups *groups)
     for (unsigned k = network->dims; k-- > 0;) {
         spread->dim = &network->dim[k];
         spread->parts = groups ? groups->of[k] : 1;
-        for (uint32_t i = 0; i < spread->holder_count; i++)
+        for (uint32_t i = 0; i < spread->holder_count; i++) {
             spread->holders[i] = holder_of(spread, spread->holders[i].node);
-        while (halve_all(spread))
+        }
+        while (halve_all(spread)) {
             ;
+        }
     }
     free(spread->holders);
 }
@@ -161,8 +168,9 @@ uint32_t groups_leader(const struct network *network, unsigned dimension,
     uint32_t parts = groups->of[dimension], low = part_begin(dim->size, parts, part);
     uint32_t end = part_begin(dim->size, parts, part + 1);
 
-    if (dim->wraps || parts == 1)
+    if (dim->wraps || parts == 1) {
         return low + (end - low) / 2;
+    }
     return 2 * part < parts ? end - 1 : low;
 }
 
@@ -175,10 +183,11 @@ struct tree tree_make_groups(const struct network *network, const struct groups 
     for (unsigned k = 0; k < network->dims; k++) {
         uint32_t before = spread.holder_count;
         spread.holder_count *= groups->of[k];
-        for (uint32_t i = spread.holder_count; i-- > 0;)
+        for (uint32_t i = spread.holder_count; i-- > 0;) {
             spread.holders[i].node =
                 spread.holders[i % before].node +
                 groups_leader(network, k, groups, i / before) * network->dim[k].stride;
+        }
     }
     spread_all(&spread, groups);
     return tree;
@@ -193,8 +202,9 @@ uint32_t tree_middle(const struct network *network)
 {
     uint32_t node = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         node += network->dim[k].size / 2 * network->dim[k].stride;
+    }
     return node;
 }
 

@@ -31,8 +31,9 @@ struct heard heard_make(uint32_t nodes)
 {
     struct heard heard = heard_of_nothing(nodes);
 
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         (void)hears(&heard, node, node);
+    }
     return heard;
 }
 
@@ -50,8 +51,9 @@ void heard_copy(struct heard *to, const struct heard *from)
 static void add_block(struct flow *flow, const struct flow_move *move, uint32_t step, bool first,
                       uint32_t block)
 {
-    if (first)
+    if (first) {
         flow_move(flow, step, move->from, move->to, move->via);
+    }
     flow_add(flow, block, 1);
 }
 
@@ -61,11 +63,12 @@ void heard_tell(const struct heard *told, struct heard *heard, struct flow *flow
     const struct flow_move move = {.from = from, .to = to, .via = FLOW_DIRECT};
     bool first = true;
 
-    for (uint32_t block = 0; block < told->nodes; block++)
+    for (uint32_t block = 0; block < told->nodes; block++) {
         if (has(told, from, block) && hears(heard, to, block)) {
             add_block(flow, &move, step, first, block);
             first = false;
         }
+    }
 }
 
 /* The blocks of a move, of which `flow` (NULL: nobody) gets those that are new. */
@@ -76,11 +79,12 @@ static void hear_move(struct heard *heard, const struct flow *of, const struct f
 
     for (uint32_t i = 0; i < move->run_count; i++) {
         const struct flow_run *run = &of->runs[move->run_at + i];
-        for (uint32_t block = run->first; block < run->first + run->count; block++)
+        for (uint32_t block = run->first; block < run->first + run->count; block++) {
             if (hears(heard, move->to, block) && flow) {
                 add_block(flow, move, step, first, block);
                 first = false;
             }
+        }
     }
 }
 
@@ -89,12 +93,15 @@ void heard_append(struct flow *flow, struct flow *more, uint32_t root, uint32_t 
     struct heard heard = heard_of_nothing(nodes);
     uint32_t begin = flow->steps;
 
-    for (uint32_t block = 0; block < nodes; block++)
+    for (uint32_t block = 0; block < nodes; block++) {
         (void)hears(&heard, root, block);
-    for (uint32_t i = 0; i < flow->count; i++)
+    }
+    for (uint32_t i = 0; i < flow->count; i++) {
         hear_move(&heard, flow, &flow->moves[i], NULL, 0);
-    for (uint32_t i = 0; i < more->count; i++)
+    }
+    for (uint32_t i = 0; i < more->count; i++) {
         hear_move(&heard, more, &more->moves[i], flow, begin + more->moves[i].step);
+    }
     heard_free(&heard);
     flow_free(more);
 }

@@ -46,8 +46,9 @@ static uint32_t longest(const struct network *network)
 {
     uint32_t size = 1;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         size = network->dim[k].size > size ? network->dim[k].size : size;
+    }
     return size;
 }
 
@@ -121,8 +122,9 @@ unsigned leaders_variants(const struct network *network, const struct plan_reque
     bool all = request && request->operation == ECUBE_BARRIER;
     unsigned levels = all ? levels_of(network) : levels_of_groups(network), variants = 0;
 
-    for (unsigned level = 1; level <= levels; level++)
+    for (unsigned level = 1; level <= levels; level++) {
         variants += shares_of(network, level);
+    }
     return variants;
 }
 
@@ -131,8 +133,9 @@ static struct leaders leaders_of(const struct network *network, unsigned variant
     struct leaders leaders = {.network = network};
     unsigned level = 1;
 
-    for (; variant >= shares_of(network, level); level++)
+    for (; variant >= shares_of(network, level); level++) {
         variant -= shares_of(network, level);
+    }
     leaders.groups = groups_of(network, level);
     leaders.share = TREE_HALF - variant * SHARE_STEP;
     CHECK(network_make(&leaders.grid, (enum network_kind)network->kind, leaders.groups.of,
@@ -167,11 +170,12 @@ static void pair_up(const struct leaders *leaders, unsigned step, struct flow_pa
     uint32_t count = leaders->grid.nodes, *order = planner_memory(count, sizeof *order);
 
     pairs_order(&leaders->grid, step, order);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         pairs[i] =
             (struct flow_pair){leader_at(leaders, order[i]),
                                leader_at(leaders, pairs_partner(&leaders->grid, step, order[i])),
                                {0, 1}};
+    }
     free(order);
 }
 
@@ -221,9 +225,10 @@ struct plan *plan_leaders_barrier(const struct network *network, const struct pl
     }
     for (unsigned step = 0; step < steps; step++) {
         pair_up(&leaders, step, pairs);
-        for (uint32_t i = 0; i < leaders.grid.nodes; i++)
+        for (uint32_t i = 0; i < leaders.grid.nodes; i++) {
             build_circuit(plan, tree.steps + step, pairs[i].node, pairs[i].partner, NO_SLOTS,
                           NO_SLOTS, 0);
+        }
     }
     for (uint32_t i = 0; i < tree.count; i++) {
         const struct edge *edge = &tree.edges[i];
@@ -255,10 +260,12 @@ static void tell(struct flow *flow, struct heard *heard, const struct network_di
 {
     uint32_t all = dim->stride * dim->size;
 
-    for (uint32_t high = 0; high < heard->nodes; high += all)
-        for (uint32_t low = 0; low < dim->stride; low++)
+    for (uint32_t high = 0; high < heard->nodes; high += all) {
+        for (uint32_t low = 0; low < dim->stride; low++) {
             heard_tell(heard, heard, flow, step, high + low + from * dim->stride,
                        high + low + to * dim->stride);
+        }
+    }
 }
 
 /* A dimension: up to the leaders, between them the farthest first, and down. */
@@ -269,16 +276,19 @@ static void gather_lines(struct flow *flow, struct heard *heard, const struct le
     uint32_t step = flow->steps + tree.steps - 1, count = line->grid.nodes;
     struct flow_pair *pairs = planner_memory(count, sizeof *pairs);
 
-    for (uint32_t i = tree.count; i-- > 0;)
+    for (uint32_t i = tree.count; i-- > 0;) {
         tell(flow, heard, dim, step - tree.edges[i].step, tree.edges[i].to, tree.edges[i].from);
+    }
     for (unsigned near = pairs_steps(&line->grid); near-- > 0;) {
         step++;
         pair_up(line, near, pairs);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             tell(flow, heard, dim, step, pairs[i].node, pairs[i].partner);
+        }
     }
-    for (uint32_t i = 0; i < tree.count; i++)
+    for (uint32_t i = 0; i < tree.count; i++) {
         tell(flow, heard, dim, step + 1 + tree.edges[i].step, tree.edges[i].from, tree.edges[i].to);
+    }
     tree_free(&tree);
     free(pairs);
 }

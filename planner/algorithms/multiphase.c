@@ -62,11 +62,13 @@ static bool parts_next(struct parts *parts)
         at--;
         left++;
     }
-    if (at == 0)
+    if (at == 0) {
         return false;
+    }
     uint32_t most = --parts->size[at - 1];
-    for (left++; left > 0; left -= parts->size[at - 1])
+    for (left++; left > 0; left -= parts->size[at - 1]) {
         parts->size[at++] = left < most ? left : most;
+    }
     parts->count = at;
     return true;
 }
@@ -75,8 +77,9 @@ static struct parts equal_parts(uint32_t dims, uint32_t count)
 {
     struct parts parts = {.count = count};
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         parts.size[i] = dims / count + (i < dims % count);
+    }
     return parts;
 }
 
@@ -85,9 +88,11 @@ static struct parts equal_parts(uint32_t dims, uint32_t count)
 static bool parts_of(uint32_t dims, unsigned variant, struct parts *parts)
 {
     *parts = equal_parts(dims, dims > ALL_PARTS_DIMS ? variant + 1 : 1);
-    for (unsigned i = 0; dims <= ALL_PARTS_DIMS && i < variant; i++)
-        if (!parts_next(parts))
+    for (unsigned i = 0; dims <= ALL_PARTS_DIMS && i < variant; i++) {
+        if (!parts_next(parts)) {
             return false;
+        }
+    }
     return dims == 1 ? variant == 0 : parts->count < dims;
 }
 
@@ -97,8 +102,9 @@ unsigned multiphase_variants(const struct network *network, const struct plan_re
     unsigned count = 0;
 
     (void)request;
-    while (parts_of(network->dims, count, &parts))
+    while (parts_of(network->dims, count, &parts)) {
         count++;
+    }
     return count;
 }
 
@@ -109,9 +115,10 @@ void multiphase_words(const struct network *network, unsigned variant,
     int used = 0;
 
     (void)parts_of(network->dims, variant, &parts);
-    for (uint32_t i = 0; i < parts.count; i++)
+    for (uint32_t i = 0; i < parts.count; i++) {
         used += snprintf(words + used, (size_t)(VARIANT_WORDS_MAX - used), "%s%u", i ? "+" : "",
                          parts.size[i]);
+    }
 }
 
 /* The order of steps -------------------------------------------------------------------------- */
@@ -128,15 +135,17 @@ static void order_steps(uint32_t dims, uint32_t *masks)
 {
     uint32_t count = (UINT32_C(1) << dims) - 1;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         masks[i] = i + 1;
+    }
     for (uint32_t i = 1; i < count; i++) {
         uint32_t best = i;
         for (uint32_t j = i + 1; j < count; j++) {
             uint32_t new = hindrance(masks[i - 1], masks[j]);
             uint32_t old = hindrance(masks[i - 1], masks[best]);
-            if (new < old || (new == old &&masks[j] < masks[best]))
+            if (new < old || (new == old &&masks[j] < masks[best])) {
                 best = j;
+            }
         }
         uint32_t mask = masks[best];
         masks[best] = masks[i];
@@ -149,10 +158,12 @@ static uint32_t way_of(uint32_t before, uint32_t mask, uint8_t ports[MULTIPHASE_
 {
     uint32_t hops = 0;
 
-    for (uint32_t left = mask & ~before; left; left &= left - 1)
+    for (uint32_t left = mask & ~before; left; left &= left - 1) {
         ports[hops++] = (uint8_t)__builtin_ctz(left);
-    for (uint32_t left = mask & before; left; left &= left - 1)
+    }
+    for (uint32_t left = mask & before; left; left &= left - 1) {
         ports[hops++] = (uint8_t)__builtin_ctz(left);
+    }
     return hops;
 }
 
@@ -166,28 +177,33 @@ static struct slots slots_with(struct plan *plan, const struct phase *phase, enu
     uint32_t low = UINT32_C(1) << phase->from_dim, size = low << phase->dims;
     uint32_t nodes = plan->network.nodes;
 
-    if (low == 1)
+    if (low == 1) {
         return slots_apart(plan, space, base + m, size, nodes / size);
-    if (phase->last)
+    }
+    if (phase->last) {
         return slots_apart(plan, space, base + m * low, 1, low);
+    }
     struct slots slots = slots_begin(plan);
-    for (uint32_t high = 0; high < nodes; high += size)
+    for (uint32_t high = 0; high < nodes; high += size) {
         slots_add(plan, &slots, space, base + high + m * low, low);
+    }
     return slots;
 }
 
 static struct slots slots_before(struct plan *plan, const struct phase *phase, uint32_t m)
 {
-    if (phase->first)
+    if (phase->first) {
         return slots_with(plan, phase, SPACE_SEND, 0, m);
+    }
     return slots_with(plan, phase, SPACE_SCRATCH, (1 - phase->half) * plan->network.nodes, m);
 }
 
 /* Slots for ranks are given as they are seen from the sender, whose own dimensions are 0. */
 static struct slots slots_behind(struct plan *plan, const struct phase *phase, uint32_t m)
 {
-    if (phase->last)
+    if (phase->last) {
         return slots_with(plan, phase, SPACE_RECEIVE, 0, 0);
+    }
     return slots_with(plan, phase, SPACE_SCRATCH, phase->half * plan->network.nodes, m);
 }
 

@@ -58,8 +58,9 @@ static void lay_out(struct round *round, uint32_t place)
     while (laid + 1 < round->nodes) {
         struct slots some = slots_begin(plan);
         uint32_t before = laid;
-        while (laid + 1 < round->nodes && some.count < PLAN_EXTENTS_MAX)
+        while (laid + 1 < round->nodes && some.count < PLAN_EXTENTS_MAX) {
             slots_add(plan, &some, SPACE_SEND, further(round, place, ++laid), 1);
+        }
         build_copy(plan, 0, node, some, slots_of(plan, SPACE_SCRATCH, before, laid - before), 0);
     }
 }
@@ -95,9 +96,11 @@ struct plan *plan_neighbour_exchange(const struct network *network,
         plan->scratch[place] = 2 * (network->nodes - 1);
         lay_out(&round, place);
     }
-    for (uint32_t step = 0; step + 1 < network->nodes; step++)
-        for (uint32_t place = 0; place < network->nodes; place++)
+    for (uint32_t step = 0; step + 1 < network->nodes; step++) {
+        for (uint32_t place = 0; place < network->nodes; place++) {
             pass_on(&round, step, place);
+        }
+    }
     cycle_free(&round.cycle);
     return plan;
 }

@@ -39,9 +39,11 @@ static bool is_power(uint32_t size)
 
 bool possible_in_pairs(const struct network *network)
 {
-    for (unsigned k = 0; k < network->dims; k++)
-        if (!is_power(network->dim[k].size))
+    for (unsigned k = 0; k < network->dims; k++) {
+        if (!is_power(network->dim[k].size)) {
             return false;
+        }
+    }
     return network->nodes <= NODES_MAX;
 }
 
@@ -53,10 +55,13 @@ struct pairing {
 
 static struct pairing pairing_of(const struct network *network, unsigned step)
 {
-    for (unsigned near = 0;; near++)
-        for (unsigned k = network->dims; k-- > 0;)
-            if (UINT32_C(2) << near <= network->dim[k].size && step-- == 0)
+    for (unsigned near = 0;; near++) {
+        for (unsigned k = network->dims; k-- > 0;) {
+            if (UINT32_C(2) << near <= network->dim[k].size && step-- == 0) {
                 return (struct pairing){&network->dim[k], near};
+            }
+        }
+    }
 }
 
 static bool swings(const struct pairing *pairing)
@@ -75,8 +80,9 @@ static uint32_t partner_in(const struct pairing *pairing, uint32_t at)
     uint32_t power = UINT32_C(2) << pairing->near, size = pairing->dim->size;
     uint32_t away = (power + (pairing->near % 2 ? -UINT32_C(1) : 1)) / 3;
 
-    if (!swings(pairing))
+    if (!swings(pairing)) {
         return at ^ UINT32_C(1) << pairing->near;
+    }
     return (is_forth(pairing, at) ? at + away : at + size - away) % size;
 }
 
@@ -101,13 +107,15 @@ void pairs_order(const struct network *network, unsigned step, uint32_t *nodes)
     uint32_t rounds = swings(&pairing) && pairing.near > 1 ? UINT32_C(1) << pairing.near : 1;
     uint32_t count = 0;
 
-    for (uint32_t round = 0; round < rounds; round++)
+    for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t node = 0; node < network->nodes; node++) {
             uint32_t at = node / pairing.dim->stride % pairing.dim->size;
             uint32_t begin = is_forth(&pairing, at) ? at : partner_in(&pairing, at);
-            if (begin % rounds == round)
+            if (begin % rounds == round) {
                 nodes[count++] = node;
+            }
         }
+    }
 }
 
 /* The blocks that each node has got, in the order in which they came. */
@@ -130,12 +138,14 @@ static void give(struct flow *flow, const struct arrivals *got, uint32_t step, u
     const uint32_t *blocks = got->blocks + (uint64_t)node * got->room;
     uint32_t count = end - first, *sorted = planner_memory(count, sizeof *sorted);
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         sorted[i] = blocks[first + i];
+    }
     qsort(sorted, count, sizeof *sorted, by_number);
     flow_move(flow, step, node, to, FLOW_DIRECT);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         flow_add(flow, sorted[i], 1);
+    }
     free(sorted);
 }
 
@@ -148,16 +158,19 @@ static void give_all(struct flow *flow, struct arrivals *got, const struct netwo
     uint32_t *nodes = planner_memory(network->nodes, sizeof *nodes);
 
     pairs_order(network, step, nodes);
-    for (unsigned part = 0; part < 2 && cuts[part] < count; part++)
-        for (uint32_t i = 0; i < network->nodes; i++)
+    for (unsigned part = 0; part < 2 && cuts[part] < count; part++) {
+        for (uint32_t i = 0; i < network->nodes; i++) {
             give(flow, got, begin + part, nodes[i], pairs_partner(network, step, nodes[i]),
                  cuts[part], cuts[part + 1]);
+        }
+    }
     free(nodes);
     for (uint32_t node = 0; node < network->nodes; node++) {
         uint32_t from = pairs_partner(network, step, node);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             got->blocks[(uint64_t)node * got->room + count + i] =
                 got->blocks[(uint64_t)from * got->room + i];
+        }
     }
     got->count *= 2;
 }
@@ -170,10 +183,12 @@ static struct flow doubling(const struct network *network, unsigned count, unsig
     struct arrivals got = {.room = UINT32_C(1) << count, .count = 1};
 
     got.blocks = planner_memory((uint64_t)network->nodes * got.room, sizeof *got.blocks);
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         got.blocks[(uint64_t)node * got.room] = node >> shift;
-    for (unsigned step = count; step-- > 0;)
+    }
+    for (unsigned step = count; step-- > 0;) {
         give_all(&flow, &got, network, step, halves);
+    }
     free(got.blocks);
     return flow;
 }
@@ -212,8 +227,9 @@ static unsigned halvings_of(const struct network *network, unsigned variant)
 unsigned halving_variants(const struct network *network, const struct plan_request *request)
 {
     (void)request;
-    if (network->nodes == 1)
+    if (network->nodes == 1) {
         return 1;
+    }
     return network->kind == NETWORK_CUBE ? 2 * pairs_steps(network) + 2 : 4;
 }
 
@@ -232,10 +248,11 @@ static void exchange_pairs(struct layer *layer, const struct network *network, u
 
     for (unsigned step = first; step < pairs_steps(network); step++) {
         pairs_order(network, step, order);
-        for (uint32_t i = 0; i < nodes; i++)
+        for (uint32_t i = 0; i < nodes; i++) {
             pairs[i] = (struct flow_pair){order[i],
                                           pairs_partner(network, step, order[i]),
                                           {shift < 32 ? order[i] >> shift : 0, 1}};
+        }
         layer_pairs(layer, pairs, nodes);
     }
     free(order);

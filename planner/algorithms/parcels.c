@@ -6,9 +6,11 @@ unsigned parcels_dimensions(const struct network *network, unsigned dims[NETWORK
 {
     unsigned count = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
-        if (network->dim[k].size > 1)
+    for (unsigned k = 0; k < network->dims; k++) {
+        if (network->dim[k].size > 1) {
             dims[count++] = k;
+        }
+    }
     return count;
 }
 
@@ -58,9 +60,10 @@ static void add_parcel(const struct parcels *parcels, struct slots *slots, enum 
 {
     uint32_t run = parcels->dim->stride, all = run * parcels->dim->size;
 
-    for (uint32_t high = 0; high < parcels->plan->network.nodes; high += all)
+    for (uint32_t high = 0; high < parcels->plan->network.nodes; high += all) {
         slots_add(parcels->plan, slots, space, base + high + coordinate_of(parcels, node) * run,
                   run);
+    }
 }
 
 void parcels_before(const struct parcels *parcels, struct slots *slots, uint32_t node)

@@ -27,8 +27,9 @@ static uint32_t path_of(const struct permuter *p, uint32_t node, uint8_t ports[O
     for (unsigned k = 0; k < network->dims; k++) {
         const struct network_dimension *dim = &network->dim[k];
         uint32_t at = coordinate_of(dim, node), end = coordinate_of(dim, to);
-        if (at == end)
+        if (at == end) {
             continue;
+        }
         uint32_t port = network_port_toward(network, node, to, k);
         uint32_t plus = (end + dim->size - at) % dim->size;
         uint32_t apart = network_port_sign(network, port) > 0 ? plus : dim->size - plus;
@@ -36,8 +37,9 @@ static uint32_t path_of(const struct permuter *p, uint32_t node, uint8_t ports[O
             port = network_far_port(network, port);
             apart = dim->size - apart;
         }
-        if (hops + apart > OPEN_HOPS_MAX)
+        if (hops + apart > OPEN_HOPS_MAX) {
             return OPEN_HOPS_MAX + 1;
+        }
         memset(ports + hops, (int)port, apart);
         hops += apart;
     }
@@ -57,13 +59,16 @@ static unsigned free_round(const struct permuter *p, uint32_t node, const uint8_
 
     for (uint32_t i = 0; i < hops; i++) {
         const uint64_t *there = used_at(p, node, ports[i]);
-        for (unsigned w = 0; w < ROUND_WORDS; w++)
+        for (unsigned w = 0; w < ROUND_WORDS; w++) {
             used[w] |= there[w];
+        }
         node = network_neighbour(&p->plan->network, node, ports[i]);
     }
-    for (unsigned w = 0; w < ROUND_WORDS; w++)
-        if (~used[w])
+    for (unsigned w = 0; w < ROUND_WORDS; w++) {
+        if (~used[w]) {
             return 64 * w + (unsigned)__builtin_ctzll(~used[w]);
+        }
+    }
     return ROUNDS_MAX - 1;
 }
 
@@ -73,10 +78,11 @@ static void set_used(const struct permuter *p, uint32_t node, const uint8_t *por
 {
     for (uint32_t i = 0; i < hops; i++) {
         uint64_t *there = used_at(p, node, ports[i]);
-        if (used)
+        if (used) {
             there[round / 64] |= UINT64_C(1) << round % 64;
-        else
+        } else {
             memset(there, 0, ROUND_WORDS * sizeof *there);
+        }
         node = network_neighbour(&p->plan->network, node, ports[i]);
     }
 }
@@ -87,15 +93,18 @@ static uint32_t sorted(const struct permuter *p, uint32_t *into, const uint16_t 
 {
     uint32_t *at = planner_memory(keys + UINT64_C(1), sizeof *at), count = 0;
 
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         at[key[node] + 1] += p->to[node] != node;
-    for (uint32_t i = 0; i < keys; i++)
+    }
+    for (uint32_t i = 0; i < keys; i++) {
         at[i + 1] += at[i];
-    for (uint32_t node = 0; node < p->nodes; node++)
+    }
+    for (uint32_t node = 0; node < p->nodes; node++) {
         if (p->to[node] != node) {
             into[at[key[node]]++] = node;
             count++;
         }
+    }
     free(at);
     return count;
 }
@@ -113,8 +122,9 @@ static uint32_t order_of(struct permuter *p, bool *fits)
         *fits = *fits && hops <= OPEN_HOPS_MAX;
         r->round[node] = (uint16_t)(OPEN_HOPS_MAX + 1 - hops);
     }
-    if (!*fits)
+    if (!*fits) {
         return 0;
+    }
     uint32_t count = sorted(p, r->by_length, r->round, OPEN_HOPS_MAX + 2);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = r->by_length[i], hops = path_of(p, node, ports);
@@ -122,8 +132,9 @@ static uint32_t order_of(struct permuter *p, bool *fits)
         set_used(p, node, ports, hops, round, true);
         r->round[node] = (uint16_t)round;
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         set_used(p, r->by_length[i], ports, path_of(p, r->by_length[i], ports), 0, false);
+    }
     return sorted(p, r->order, r->round, ROUNDS_MAX);
 }
 
@@ -139,28 +150,32 @@ static void lay_step(struct permuter *p)
     bool fits;
     uint32_t count = order_of(p, &fits);
 
-    if (!fits)
+    if (!fits) {
         p->plan->refused = "a path has more hops than a circuit can list";
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = p->rounds->order[i], to = p->to[node];
         struct slots from = p->places[p->holds[node]], into = p->places[next_place(p, to)];
-        if (p->other_way[node])
+        if (p->other_way[node]) {
             build_routed(p->plan, p->step, node, to, from, into, flags, ports,
                          path_of(p, node, ports));
-        else
+        } else {
             build_circuit(p->plan, p->step, node, to, from, into, flags);
+        }
     }
 }
 
 /* Each block is where it has gone to, and its goal with it. */
 static void arrive(struct permuter *p)
 {
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         p->spare[p->to[node]] = p->goals[node];
+    }
     for (uint32_t node = 0; node < p->nodes; node++) {
         uint32_t to = p->to[node];
-        if (to != node && p->counts)
+        if (to != node && p->counts) {
             p->left[to]++;
+        }
         if (to != node && !p->counts) {
             p->holds[to] = (uint8_t)next_place(p, to);
             p->left[to]--;
@@ -176,15 +191,19 @@ bool permute_step(struct permuter *p)
 {
     uint32_t moving = 0;
 
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         moving += p->to[node] != node;
+    }
     p->circuits += moving;
-    if (p->circuits > CIRCUITS_MAX)
+    if (p->circuits > CIRCUITS_MAX) {
         p->plan->refused = "in so many steps it has more than 2,097,152 circuits";
-    if (moving == 0 || p->plan->refused)
+    }
+    if (moving == 0 || p->plan->refused) {
         return false;
-    if (!p->counts)
+    }
+    if (!p->counts) {
         lay_step(p);
+    }
     arrive(p);
     p->step++;
     memset(p->other_way, 0, p->nodes);
@@ -195,8 +214,9 @@ static void set_goals(struct permuter *p)
 {
     const struct operation *operation = operation_of(p->plan->operation);
 
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         p->goals[node] = operation_target(operation, &p->plan->network, p->plan->root, node);
+    }
     p->goal = p->goals;
     p->step = 0;
     p->circuits = 0;
@@ -241,20 +261,23 @@ struct plan *permute_plan(const struct network *network, const struct plan_reque
     struct rounds rounds;
 
     begin(&p, &rounds);
-    for (unsigned space = 0; space < SPACES; space++)
+    for (unsigned space = 0; space < SPACES; space++) {
         p.places[space] = slots_of(plan, (enum space)space, 0, 1);
+    }
     set_goals(&p);
     p.counts = true;
     lay(&p);
     for (uint32_t node = 0; node < p.nodes; node++) {
         plan->scratch[node] = p.left[node] > 1;
-        if (p.left[node] == 0)
+        if (p.left[node] == 0) {
             build_copy(plan, 0, node, p.places[SPACE_SEND], p.places[SPACE_RECEIVE], 0);
+        }
     }
     set_goals(&p);
     p.counts = false;
-    if (!plan->refused)
+    if (!plan->refused) {
         lay(&p);
+    }
     end(&p);
     return plan;
 }

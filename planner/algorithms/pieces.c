@@ -40,10 +40,12 @@ unsigned pieces_variants(const struct network *network, const struct plan_reques
 {
     unsigned lines = 0;
 
-    if (request && request->bytes / PIECE_BYTES_MIN < network->nodes)
+    if (request && request->bytes / PIECE_BYTES_MIN < network->nodes) {
         return 1;
-    for (unsigned k = 0; k < network->dims; k++)
+    }
+    for (unsigned k = 0; k < network->dims; k++) {
         lines += network->dim[k].size > 1;
+    }
     return network->kind == NETWORK_CUBE ? CYCLE_BOTH_WAYS : lines > 1 ? HOWS : LINES_BOTH_WAYS;
 }
 
@@ -57,8 +59,9 @@ static struct flow allgather_of(const struct network *network, unsigned how)
 {
     bool by_turns = how == CYCLE_BOTH_WAYS || how == LINES_BOTH_WAYS;
 
-    if (how == DOUBLING)
+    if (how == DOUBLING) {
         return possible_in_pairs(network) ? pairs_flow(network, false) : bruck_flow(network);
+    }
     return how < LINES_BOTH_WAYS ? cycle_flow(network, by_turns) : lines_flow(network, by_turns);
 }
 

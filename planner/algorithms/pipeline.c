@@ -43,8 +43,9 @@ unsigned pipeline_variants(const struct network *network, const struct plan_requ
     unsigned exponent = 0;
 
     while (exponent < EXPONENT_MAX && request->bytes >> (exponent + 1) >= SEGMENT_BYTES_MIN &&
-           (uint64_t)network->nodes << (exponent + 1) <= MOVES_MAX)
+           (uint64_t)network->nodes << (exponent + 1) <= MOVES_MAX) {
         exponent++;
+    }
     return 2 * (exponent + 1);
 }
 
@@ -63,17 +64,20 @@ struct plan *plan_chain(const struct network *network, const struct plan_request
     struct cycle cycle = cycle_make(network);
     struct flow flow = {0};
 
-    while (cycle.at[first] != request->root)
+    while (cycle.at[first] != request->root) {
         first++;
-    for (uint32_t step = 0; step < steps; step++)
+    }
+    for (uint32_t step = 0; step < steps; step++) {
         for (uint32_t i = 0; i + 1 < nodes && i * delay <= step; i++) {
             uint32_t place = (first + i) % nodes;
-            if (step - i * delay >= segments)
+            if (step - i * delay >= segments) {
                 continue;
+            }
             flow_move(&flow, step, cycle.at[place], cycle.at[(place + 1) % nodes],
                       cycle.via[place]);
             flow_add(&flow, step - i * delay, 1);
         }
+    }
     cycle_free(&cycle);
     return flow_plan(network, request, &flow, segments);
 }
@@ -84,8 +88,9 @@ static uint32_t age_at(uint32_t dims, uint32_t x, uint32_t round)
 {
     uint32_t up = 0;
 
-    while (!(x >> (round + up) % dims & 1))
+    while (!(x >> (round + up) % dims & 1)) {
         up++;
+    }
     return dims - up;
 }
 
@@ -98,8 +103,9 @@ static void rotate(struct flow *flow, const struct plan_request *request, uint32
 
     for (uint32_t x = 0; x < UINT32_C(1) << dims; x++) {
         uint32_t age = x ? age_at(dims, x, round) : 0, to = x ^ over;
-        if (to == 0 || age > round || round - age >= own)
+        if (to == 0 || age > round || round - age >= own) {
             continue;
+        }
         flow_move(flow, streams * round + stream, x ^ request->root, to ^ request->root,
                   FLOW_DIRECT);
         flow_add(flow, stream + (round - age) * streams, 1);
@@ -112,8 +118,11 @@ struct plan *plan_rotation(const struct network *network, const struct plan_requ
     uint32_t streams = 1 + request->variant % 2;
     struct flow flow = {0};
 
-    for (uint32_t round = 0; dims > 0 && round < (segments + streams - 1) / streams + dims; round++)
-        for (uint32_t stream = 0; stream < streams; stream++)
+    for (uint32_t round = 0; dims > 0 && round < (segments + streams - 1) / streams + dims;
+         round++) {
+        for (uint32_t stream = 0; stream < streams; stream++) {
             rotate(&flow, request, dims, round, stream, streams);
+        }
+    }
     return flow_plan(network, request, &flow, segments);
 }

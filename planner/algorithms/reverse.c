@@ -26,8 +26,9 @@ enum { RING_LEAST = 4, VARIANT_WHOLE = 0, VARIANT_NEIGHBOURS = 1 };
 
 static void lay_direct(struct permuter *p)
 {
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         p->to[node] = p->goal[node];
+    }
     permute_step(p);
 }
 
@@ -45,10 +46,12 @@ static struct stretch stretch_of(const struct network_dimension *dim, uint32_t a
 {
     uint32_t half = (dim->size + 2) / 4; /* on either side of the link that closes the ring */
 
-    if (!dim->wraps || dim->size < RING_LEAST)
+    if (!dim->wraps || dim->size < RING_LEAST) {
         return (struct stretch){0, dim->size};
-    if (at < half || at >= dim->size - half)
+    }
+    if (at < half || at >= dim->size - half) {
         return (struct stretch){dim->size - half, 2 * half};
+    }
     return (struct stretch){half, dim->size - 2 * half};
 }
 
@@ -59,24 +62,27 @@ static uint32_t partner_of(const struct network_dimension *dim, uint32_t at, uin
     uint32_t place = (at + dim->size - stretch.begin) % dim->size;
     uint32_t other = place % 2 == step % 2 ? place + 1 : place - 1;
 
-    if (step >= stretch.count || other >= stretch.count)
+    if (step >= stretch.count || other >= stretch.count) {
         return at;
+    }
     return (stretch.begin + other) % dim->size;
 }
 
 static void lay_whole(struct permuter *p, const struct network_dimension *dim)
 {
-    for (uint32_t node = 0; node < p->nodes; node++)
+    for (uint32_t node = 0; node < p->nodes; node++) {
         p->to[node] = with_coordinate(dim, node, dim->size - 1 - coordinate_of(dim, node));
+    }
     permute_step(p);
 }
 
 static void lay_neighbours(struct permuter *p, const struct network_dimension *dim)
 {
     for (uint32_t step = 0; step < dim->size && !p->plan->refused; step++) {
-        for (uint32_t node = 0; node < p->nodes; node++)
+        for (uint32_t node = 0; node < p->nodes; node++) {
             p->to[node] =
                 with_coordinate(dim, node, partner_of(dim, coordinate_of(dim, node), step));
+        }
         permute_step(p);
     }
 }
@@ -85,10 +91,11 @@ static void lay_by_dimensions(struct permuter *p)
 {
     for (unsigned k = 0; k < p->plan->network.dims; k++) {
         const struct network_dimension *dim = &p->plan->network.dim[k];
-        if (is_reversed(p, k) && p->variant == VARIANT_WHOLE)
+        if (is_reversed(p, k) && p->variant == VARIANT_WHOLE) {
             lay_whole(p, dim);
-        else if (is_reversed(p, k))
+        } else if (is_reversed(p, k)) {
             lay_neighbours(p, dim);
+        }
     }
 }
 
@@ -107,9 +114,10 @@ unsigned reverse_variants(const struct network *network, const struct plan_reque
 {
     bool lines = false;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         lines =
             lines || ((request->root == 0 || request->root >> k & 1) && network->dim[k].size > 2);
+    }
     return lines ? VARIANT_NEIGHBOURS + 1 : 1;
 }
 

@@ -37,8 +37,9 @@ struct turn {
 
 static struct turn turn_of(uint32_t step, bool by_turns)
 {
-    if (!by_turns)
+    if (!by_turns) {
         return (struct turn){step, true};
+    }
     return (struct turn){step / 2, step % 2 == 0};
 }
 
@@ -91,8 +92,9 @@ bool possible_by_lines(const struct network *network)
 {
     uint64_t steps = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         steps += network->dim[k].size - 1;
+    }
     return steps * network->nodes <= CIRCUITS_MAX &&
            (uint64_t)network->nodes * network->nodes <= SITES_MAX;
 }
@@ -100,8 +102,9 @@ bool possible_by_lines(const struct network *network)
 /* The coordinate `places` further on the ring of a line. */
 static uint32_t along(const struct network_dimension *dim, uint32_t at, uint32_t places)
 {
-    if (dim->wraps)
+    if (dim->wraps) {
         return (at + places) % dim->size;
+    }
     return fold_at(dim->size, (fold_place(dim->size, at) + places) % dim->size);
 }
 
@@ -127,8 +130,9 @@ struct flow lines_flow(const struct network *network, bool by_turns)
 {
     struct flow flow = {0};
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         line_moves(&flow, network, k, by_turns);
+    }
     return flow;
 }
 

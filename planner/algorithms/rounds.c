@@ -83,8 +83,9 @@ static unsigned other_port(const struct network *network, uint32_t hops, unsigne
 {
     const struct network_dimension *dim = &network->dim[dimension];
 
-    if (!dim->wraps || 2 * hops != dim->size)
+    if (!dim->wraps || 2 * hops != dim->size) {
         return NETWORK_NO_PORT;
+    }
     return port == dim->port ? dim->port + 1u : dim->port;
 }
 
@@ -108,8 +109,9 @@ static bool add_way(struct search *s, struct transfer *transfer, bool backwards,
     for (unsigned i = 0; i < network->dims; i++) {
         unsigned k = backwards ? network->dims - 1 - i : i;
         unsigned port = network_port_toward(network, at, transfer->to, k);
-        if (port == NETWORK_NO_PORT)
+        if (port == NETWORK_NO_PORT) {
             continue;
+        }
         uint32_t hops = hops_in(&network->dim[k], at, transfer->to);
         unsigned across = other_port(network, hops, k, port);
         differs = differs || across != NETWORK_NO_PORT;
@@ -130,8 +132,9 @@ static void add_transfer(struct search *s, uint32_t from, uint32_t to)
     struct transfer *transfer = &s->transfers[s->count++];
 
     *transfer = (struct transfer){.from = from, .to = to};
-    for (unsigned i = 0; i < WAYS_MAX; i++)
+    for (unsigned i = 0; i < WAYS_MAX; i++) {
         (void)add_way(s, transfer, i / 2, i % 2);
+    }
     struct way first = transfer->way[0];
     transfer->way[0] = transfer->way[from % transfer->ways];
     transfer->way[from % transfer->ways] = first;
@@ -153,11 +156,12 @@ static void bear(struct search *s, const struct transfer *transfer, bool adds)
 {
     uint32_t share = 12 / transfer->ways;
 
-    for (unsigned w = 0; w < transfer->ways; w++)
+    for (unsigned w = 0; w < transfer->ways; w++) {
         for (uint32_t h = 0; h < transfer->way[w].hops; h++) {
             uint32_t *load = &s->load[s->links[transfer->way[w].at + h]];
             *load = adds ? *load + share : *load - share;
         }
+    }
     s->sends[transfer->from] += adds ? 12 : UINT32_MAX - 11;
     s->receives[transfer->to] += adds ? 12 : UINT32_MAX - 11;
 }
@@ -169,15 +173,17 @@ static uint32_t weight_of(const struct search *s, const struct transfer *transfe
     const struct way *way = &transfer->way[0];
     uint32_t port = s->sends[transfer->from], most = 0, sum = 0;
 
-    if (s->receives[transfer->to] > port)
+    if (s->receives[transfer->to] > port) {
         port = s->receives[transfer->to];
+    }
     for (uint32_t h = 0; h < way->hops; h++) {
         uint32_t load = s->load[s->links[way->at + h]];
         most = load > most ? load : most;
         sum += load;
     }
-    if (by_sum)
+    if (by_sum) {
         return sum + port;
+    }
     return (most > port ? most : port) * HOPS_MAX + way->hops;
 }
 
@@ -186,17 +192,20 @@ static int by_weight(const void *left, const void *right)
     const struct transfer *a = *(struct transfer *const *)left;
     const struct transfer *b = *(struct transfer *const *)right;
 
-    if (a->weight != b->weight)
+    if (a->weight != b->weight) {
         return a->weight < b->weight ? 1 : -1;
-    if (a->draw != b->draw)
+    }
+    if (a->draw != b->draw) {
         return a->draw < b->draw ? 1 : -1;
+    }
     return a < b ? -1 : a > b;
 }
 
 static void sort_by_weight(struct search *s, bool by_sum)
 {
-    for (uint32_t i = 0; i < s->left; i++)
+    for (uint32_t i = 0; i < s->left; i++) {
         s->order[i]->weight = weight_of(s, s->order[i], by_sum);
+    }
     qsort(s->order, s->left, sizeof *s->order, by_weight);
 }
 
@@ -208,17 +217,21 @@ struct taken {
 /* Takes the first way of a transfer that is free; false: none is. */
 static bool takes(struct search *s, struct taken *taken, const struct transfer *transfer)
 {
-    if (taken->sends[transfer->from] || taken->receives[transfer->to])
+    if (taken->sends[transfer->from] || taken->receives[transfer->to]) {
         return false;
+    }
     for (unsigned w = 0; w < transfer->ways; w++) {
         const uint16_t *links = &s->links[transfer->way[w].at];
         uint32_t free_hops = 0;
-        while (free_hops < transfer->way[w].hops && !taken->links[links[free_hops]])
+        while (free_hops < transfer->way[w].hops && !taken->links[links[free_hops]]) {
             free_hops++;
-        if (free_hops < transfer->way[w].hops)
+        }
+        if (free_hops < transfer->way[w].hops) {
             continue;
-        for (uint32_t h = 0; h < free_hops; h++)
+        }
+        for (uint32_t h = 0; h < free_hops; h++) {
             taken->links[links[h]] = 1;
+        }
         taken->sends[transfer->from] = taken->receives[transfer->to] = 1;
         s->round[transfer - s->transfers] = s->rounds;
         s->way[transfer - s->transfers] = w;
@@ -232,11 +245,13 @@ static void fill_round(struct search *s)
     struct taken taken = {.links = {0}};
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < s->left; i++)
-        if (takes(s, &taken, s->order[i]))
+    for (uint32_t i = 0; i < s->left; i++) {
+        if (takes(s, &taken, s->order[i])) {
             bear(s, s->order[i], false);
-        else
+        } else {
             s->order[kept++] = s->order[i];
+        }
+    }
     s->left = kept;
     s->rounds++;
 }
@@ -254,8 +269,9 @@ static void try_rounds(struct search *s, uint32_t trial)
         bear(s, &s->transfers[i], true);
     }
     while (s->left) {
-        if (s->count <= SORTED_MAX || s->rounds % ROUNDS_TO_SORT == 0)
+        if (s->count <= SORTED_MAX || s->rounds % ROUNDS_TO_SORT == 0) {
             sort_by_weight(s, trial % 2);
+        }
         fill_round(s);
     }
     if (s->rounds < s->best_rounds) {
@@ -283,12 +299,15 @@ static struct lists lists_of(const struct search *s)
                           planner_memory(s->count, sizeof(uint32_t))};
     uint32_t *next = lists.begin + 1; /* where the next of a round goes: at last where it ends */
 
-    for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t i = 0; i < s->count; i++) {
         next[s->best_round[i] + 1]++;
-    for (uint32_t r = 0; r < s->best_rounds; r++)
+    }
+    for (uint32_t r = 0; r < s->best_rounds; r++) {
         next[r + 1] += next[r];
-    for (uint32_t i = 0; i < s->count; i++)
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
         lists.list[next[s->best_round[i]]++] = i;
+    }
     return lists;
 }
 
@@ -301,8 +320,9 @@ static uint32_t waiting_hops(const struct search *s, const struct lists *lists, 
     for (uint32_t i = lists->begin[round]; i < lists->begin[round + 1]; i++) {
         const struct way *way = best_way(s, lists->list[i]);
         uint32_t h = 0;
-        while (h < way->hops && !before[s->links[way->at + h]])
+        while (h < way->hops && !before[s->links[way->at + h]]) {
             h++;
+        }
         sum += way->hops - h;
     }
     return sum;
@@ -340,8 +360,9 @@ static void lay_down(const struct search *s, struct plan *plan)
             build_routed(plan, step, t->from, t->to, block,
                          slots_of(plan, SPACE_RECEIVE, t->from, 1), ROW_AHEAD, &s->ports[way->at],
                          way->hops);
-            for (uint32_t h = 0; h < way->hops; h++)
+            for (uint32_t h = 0; h < way->hops; h++) {
                 before[s->links[way->at + h]] = 1;
+            }
         }
     }
     free(lists.begin);
@@ -366,10 +387,13 @@ static void begin(struct search *s)
     s->best_round = planner_memory(count, sizeof *s->best_round);
     s->best_way = planner_memory(count, sizeof *s->best_way);
     s->best_rounds = UINT32_MAX;
-    for (uint32_t from = 0; from < nodes; from++)
-        for (uint32_t to = 0; to < nodes; to++)
-            if (from != to)
+    for (uint32_t from = 0; from < nodes; from++) {
+        for (uint32_t to = 0; to < nodes; to++) {
+            if (from != to) {
                 add_transfer(s, from, to);
+            }
+        }
+    }
 }
 
 static void end(struct search *s)
@@ -398,8 +422,9 @@ struct plan *plan_rounds(const struct network *network, const struct plan_reques
         build_copy(plan, 0, node, own, slots_of(plan, SPACE_RECEIVE, node, 1), 0);
     }
     begin(&search);
-    for (uint32_t trial = 0; trial < trials; trial++)
+    for (uint32_t trial = 0; trial < trials; trial++) {
         try_rounds(&search, trial);
+    }
     lay_down(&search, plan);
     end(&search);
     return plan;

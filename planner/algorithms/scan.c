@@ -52,11 +52,13 @@ static void exchange_totals(struct plan *plan, unsigned step)
     struct slots total = slots_of(plan, step ? SPACE_SCRATCH : SPACE_SEND, TOTAL, 1);
     struct slots arrived = slots_of(plan, SPACE_SCRATCH, ARRIVED, 1);
 
-    for (uint32_t node = 0; node < network->nodes; node++)
-        if (passes_total(network, node, step))
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        if (passes_total(network, node, step)) {
             build_circuit(plan, step, node, node ^ UINT32_C(1) << step, total,
                           last ? result : arrived,
                           (uint8_t)((last ? ROW_COMBINES : 0) | (step ? ROW_AFTER_RECEIVED : 0)));
+        }
+    }
 }
 
 static void combine_totals(struct plan *plan, unsigned step)
@@ -68,10 +70,12 @@ static void combine_totals(struct plan *plan, unsigned step)
     struct slots arrived = slots_of(plan, SPACE_SCRATCH, ARRIVED, 1);
 
     for (uint32_t node = 0; node < network->nodes; node++) {
-        if (node >> step & 1)
+        if (node >> step & 1) {
             build_copy(plan, step, node, arrived, result, flags);
-        if (passes_total(network, node, step + 1))
+        }
+        if (passes_total(network, node, step + 1)) {
             build_copy(plan, step, node, arrived, total, flags | ROW_AFTER_SENT);
+        }
     }
 }
 
@@ -85,13 +89,15 @@ struct plan *plan_cube_scan(const struct network *network, const struct plan_req
     for (uint32_t node = 0; node < network->nodes; node++) {
         plan->scratch[node] = network->dims > 1 ? CUBE_SCRATCH : 0;
         build_copy(plan, 0, node, own, result, 0);
-        if (network->dims > 1 && passes_total(network, node, 1))
+        if (network->dims > 1 && passes_total(network, node, 1)) {
             build_copy(plan, 0, node, own, total, 0);
+        }
     }
     for (unsigned step = 0; step < network->dims; step++) {
         exchange_totals(plan, step);
-        if (step + 1 < network->dims)
+        if (step + 1 < network->dims) {
             combine_totals(plan, step);
+        }
     }
     return plan;
 }
@@ -171,8 +177,9 @@ static void down(struct scan_tree *t, uint32_t first, uint32_t end)
         build_circuit(t->plan, step, edge->from, edge->to, before, place,
                       (uint8_t)((leaf ? ROW_COMBINES : 0) | ROW_AFTER_RECEIVED | ROW_AFTER_SENT));
     }
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end; i++) {
         spread_inside(t, step, t->tree.edges[i].to);
+    }
 }
 
 /* The edges of a step: those from `first` on. */
@@ -180,8 +187,9 @@ static uint32_t step_end(const struct tree *tree, uint32_t first)
 {
     uint32_t end = first;
 
-    while (end < tree->count && tree->edges[end].step == tree->edges[first].step)
+    while (end < tree->count && tree->edges[end].step == tree->edges[first].step) {
         end++;
+    }
     return end;
 }
 
@@ -189,8 +197,9 @@ static uint32_t step_begin(const struct tree *tree, uint32_t end)
 {
     uint32_t first = end;
 
-    while (first > 0 && tree->edges[first - 1].step == tree->edges[end - 1].step)
+    while (first > 0 && tree->edges[first - 1].step == tree->edges[end - 1].step) {
         first--;
+    }
     return first;
 }
 
@@ -209,8 +218,9 @@ struct plan *plan_tree_scan(const struct network *network, const struct plan_req
 {
     struct network open = *network;
 
-    for (unsigned k = 0; k < open.dims; k++)
+    for (unsigned k = 0; k < open.dims; k++) {
         open.dim[k].wraps = false;
+    }
     struct scan_tree t = {.plan = build_begin(network, request, false),
                           .tree = tree_make(&open, 0)};
     t.branches = planner_memory(network->nodes, sizeof *t.branches);
@@ -221,10 +231,12 @@ struct plan *plan_tree_scan(const struct network *network, const struct plan_req
         t.plan->scratch[node] = node == 0 && children ? children - 1 : children;
         build_copy(t.plan, 0, node, own, result, 0);
     }
-    for (uint32_t end = t.tree.count; end > 0; end = step_begin(&t.tree, end))
+    for (uint32_t end = t.tree.count; end > 0; end = step_begin(&t.tree, end)) {
         up(&t, step_begin(&t.tree, end), end);
-    for (uint32_t first = 0; first < t.tree.count; first = step_end(&t.tree, first))
+    }
+    for (uint32_t first = 0; first < t.tree.count; first = step_end(&t.tree, first)) {
         down(&t, first, step_end(&t.tree, first));
+    }
     free(t.branches);
     tree_free(&t.tree);
     return t.plan;
@@ -237,9 +249,11 @@ enum { CHAIN_CIRCUITS_MAX = 1 << 18, CHAIN_VARIANTS_MAX = 13 };
 
 bool possible_in_chain(const struct network *network)
 {
-    for (uint32_t node = 0; node + 1 < network->nodes; node++)
-        if (network_distance(network, node, node + 1) > OPEN_HOPS_MAX)
+    for (uint32_t node = 0; node + 1 < network->nodes; node++) {
+        if (network_distance(network, node, node + 1) > OPEN_HOPS_MAX) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -251,8 +265,9 @@ unsigned chain_variants(const struct network *network, const struct plan_request
     unsigned count = 1;
 
     while (count < CHAIN_VARIANTS_MAX && UINT32_C(1) << count <= elements &&
-           (uint64_t)network->nodes << count <= CHAIN_CIRCUITS_MAX)
+           (uint64_t)network->nodes << count <= CHAIN_CIRCUITS_MAX) {
         count++;
+    }
     return count;
 }
 
@@ -270,17 +285,20 @@ struct plan *plan_chain_scan(const struct network *network, const struct plan_re
     plan->segments = segments;
     struct slots own = slots_of(plan, SPACE_SEND, 0, segments);
     struct slots result = slots_of(plan, SPACE_RECEIVE, 0, segments);
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         build_copy(plan, 0, node, own, result, 0);
-    for (uint32_t step = 0; step + 2 < nodes + segments && nodes > 1; step++)
+    }
+    for (uint32_t step = 0; step + 2 < nodes + segments && nodes > 1; step++) {
         for (uint32_t node = 0; node <= step && node + 1 < nodes; node++) {
             uint32_t segment = step - node;
-            if (segment >= segments)
+            if (segment >= segments) {
                 continue;
+            }
             struct slots send = slots_of(plan, node ? SPACE_RECEIVE : SPACE_SEND, segment, 1);
             struct slots place = slots_of(plan, SPACE_RECEIVE, segment, 1);
             build_circuit(plan, step, node, node + 1, send, place,
                           (uint8_t)(ROW_COMBINES | (node ? ROW_AFTER_RECEIVED : 0)));
         }
+    }
     return plan;
 }

@@ -54,8 +54,9 @@ static void use_both_ways(const struct permuter *p, unsigned k, uint32_t node)
     const struct network_dimension *dim = &p->plan->network.dim[k];
     uint32_t way = way_of(p, dim, node), plus = dim->size - way;
 
-    if (!is_ring(dim) || way == 0)
+    if (!is_ring(dim) || way == 0) {
         return;
+    }
     bool goes_plus = (uint64_t)coordinate_of(dim, node) * plus % dim->size < plus;
     bool short_is_plus = way <= dim->size / 2;
     p->other_way[node] |= (uint8_t)((goes_plus != short_is_plus) << k);
@@ -65,8 +66,9 @@ static void lay_direct(struct permuter *p)
 {
     for (uint32_t node = 0; node < p->nodes; node++) {
         p->to[node] = p->goal[node];
-        for (unsigned k = 0; p->variant == VARIANT_BOTH_WAYS && k < p->plan->network.dims; k++)
+        for (unsigned k = 0; p->variant == VARIANT_BOTH_WAYS && k < p->plan->network.dims; k++) {
             use_both_ways(p, k, node);
+        }
     }
     permute_step(p);
 }
@@ -77,10 +79,11 @@ static uint32_t step_to(const struct permuter *p, const struct network_dimension
 {
     uint32_t way = way_of(p, dim, node), back = dim->size - way, at = coordinate_of(dim, node);
 
-    if (way <= back)
+    if (way <= back) {
         at += way < hops ? way : hops;
-    else
+    } else {
         at += dim->size - (back < hops ? back : hops);
+    }
     return with_coordinate(dim, node, at % dim->size);
 }
 
@@ -89,14 +92,16 @@ static void lay_by_dimensions(struct permuter *p)
     bool by_hops = p->variant >= VARIANT_HOPS;
     uint32_t hops = by_hops ? hops_of[p->variant - VARIANT_HOPS] : UINT32_MAX;
 
-    for (unsigned k = 0; k < p->plan->network.dims; k++)
+    for (unsigned k = 0; k < p->plan->network.dims; k++) {
         do {
             for (uint32_t node = 0; node < p->nodes; node++) {
                 p->to[node] = step_to(p, &p->plan->network.dim[k], node, hops);
-                if (p->variant == VARIANT_BOTH_WAYS)
+                if (p->variant == VARIANT_BOTH_WAYS) {
                     use_both_ways(p, k, node);
+                }
             }
         } while (permute_step(p) && by_hops);
+    }
 }
 
 struct plan *plan_direct_shift(const struct network *network, const struct plan_request *request)
@@ -114,8 +119,9 @@ unsigned direct_shift_variants(const struct network *network, const struct plan_
 {
     bool rings = false;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         rings = rings || is_ring(&network->dim[k]);
+    }
     return rings && request->root ? VARIANT_BOTH_WAYS + 1 : 1;
 }
 
@@ -124,8 +130,9 @@ static uint32_t farthest_in_line(const struct network_dimension *dim, uint32_t d
 {
     uint32_t most = 0;
 
-    if (distance == CANDIDATE_ROOT_ANY)
+    if (distance == CANDIDATE_ROOT_ANY) {
         return dim->size / 2;
+    }
     for (uint32_t carry = 0; carry < 2; carry++) {
         uint32_t way = (distance / dim->stride + carry) % dim->size;
         way = way < dim->size - way ? way : dim->size - way;
@@ -144,10 +151,12 @@ unsigned hierarchical_shift_variants(const struct network *network,
         uint32_t hops = farthest_in_line(&network->dim[k], request->root);
         most = hops > most ? hops : most;
     }
-    if (most <= 1)
+    if (most <= 1) {
         return 1;
-    while (count < HOPS_COUNT && hops_of[count] < most)
+    }
+    while (count < HOPS_COUNT && hops_of[count] < most) {
         count++;
+    }
     return VARIANT_HOPS + count;
 }
 
@@ -155,9 +164,10 @@ void shift_words(const struct network *network, unsigned variant, char words[VAR
 {
     (void)network;
     words[0] = '\0';
-    if (variant == VARIANT_BOTH_WAYS)
+    if (variant == VARIANT_BOTH_WAYS) {
         snprintf(words, VARIANT_WORDS_MAX, "both ways");
-    else if (variant >= VARIANT_HOPS)
+    } else if (variant >= VARIANT_HOPS) {
         snprintf(words, VARIANT_WORDS_MAX, "%u hop%s", hops_of[variant - VARIANT_HOPS],
                  variant > VARIANT_HOPS ? "s" : "");
+    }
 }

@@ -33,8 +33,9 @@ static bool has_one_line(const struct network *network)
 {
     unsigned lines = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         lines += network->dim[k].size > 1;
+    }
     return lines <= 1;
 }
 
@@ -76,14 +77,16 @@ static void add_below(struct flow *flow, const struct ranks *below, const uint32
 {
     uint32_t count = 0, *all = planner_memory(below->count[0] + below->count[1], sizeof *all);
 
-    for (unsigned part = 0; part < 2; part++)
+    for (unsigned part = 0; part < 2; part++) {
         for (uint32_t i = 0; i < below->count[part]; i++) {
             uint32_t rank = below->first[part] + i;
             all[count++] = names ? names[rank] : rank;
         }
+    }
     qsort(all, count, sizeof *all, by_number);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         flow_add(flow, all[i], 1);
+    }
     free(all);
 }
 
@@ -95,10 +98,11 @@ static struct flow over_tree(const struct tree *tree, const uint32_t *names, boo
         const struct edge *edge = &tree->edges[i];
         flow_move(&flow, edge->step, names ? names[edge->from] : edge->from,
                   names ? names[edge->to] : edge->to, FLOW_DIRECT);
-        if (vector)
+        if (vector) {
             flow_add(&flow, 0, 1);
-        else
+        } else {
             add_below(&flow, &edge->below, names);
+        }
     }
     return flow;
 }
@@ -108,8 +112,9 @@ static uint32_t place_of(const struct cycle *cycle, uint32_t node)
 {
     uint32_t place = 0;
 
-    while (cycle->at[place] != node)
+    while (cycle->at[place] != node) {
         place++;
+    }
     return place;
 }
 

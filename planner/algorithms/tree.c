@@ -44,8 +44,9 @@ static struct tree_plan begin(const struct network *network, const struct plan_r
                           .below = planner_memory(network->nodes, sizeof *t.below)};
 
     t.below[root] = (struct ranks){{0, 0}, {network->nodes, 0}};
-    for (uint32_t i = 0; i < t.tree.count; i++)
+    for (uint32_t i = 0; i < t.tree.count; i++) {
         t.below[t.tree.edges[i].to] = t.tree.edges[i].below;
+    }
     return t;
 }
 
@@ -97,10 +98,11 @@ static uint32_t scratch_place(const struct tree_plan *t, uint32_t node, uint32_t
 static void add_others(struct tree_plan *t, struct slots *slots, uint32_t node, uint32_t first,
                        uint32_t count)
 {
-    if (node == t->plan->root)
+    if (node == t->plan->root) {
         slots_add(t->plan, slots, t->rooted, first, count);
-    else if (count)
+    } else if (count) {
         slots_add(t->plan, slots, SPACE_SCRATCH, scratch_place(t, node, first), count);
+    }
 }
 
 /* Where a node has the blocks of ranks; its own in slot 0 of the other space. */
@@ -124,9 +126,11 @@ static struct slots places(struct tree_plan *t, uint32_t node, const struct rank
 
 static void set_scratch(struct tree_plan *t)
 {
-    for (uint32_t node = 0; node < t->plan->network.nodes; node++)
-        if (node != t->plan->root)
+    for (uint32_t node = 0; node < t->plan->network.nodes; node++) {
+        if (node != t->plan->root) {
             t->plan->scratch[node] = ranks_count(&t->below[node]) - 1;
+        }
+    }
 }
 
 struct plan *plan_tree_scatter(const struct network *network, const struct plan_request *request)
@@ -177,9 +181,11 @@ static void add_up(struct tree_plan *t, struct slots own, struct slots sum, stru
     uint32_t nodes = t->plan->network.nodes, root = t->plan->root;
     bool *received = planner_memory(nodes, sizeof *received);
 
-    for (uint32_t node = 0; node < nodes; node++)
-        if (node == root || !is_leaf(t, node))
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (node == root || !is_leaf(t, node)) {
             build_copy(t->plan, 0, node, own, node == root ? result : sum, 0);
+        }
+    }
     for (uint32_t i = t->tree.count; i-- > 0;) {
         const struct edge *edge = &t->tree.edges[i];
         bool leaf = is_leaf(t, edge->to), more = received[edge->from];
@@ -197,8 +203,9 @@ struct plan *plan_tree_reduce(const struct network *network, const struct plan_r
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
 
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         t.plan->scratch[node] = node != request->root && !is_leaf(&t, node);
+    }
     add_up(&t, own, slots_of(t.plan, SPACE_SCRATCH, 0, 1), result);
     return end(&t);
 }
@@ -229,8 +236,9 @@ static struct slots ranks_slots(struct plan *plan, enum space space, const struc
 {
     struct slots slots = slots_begin(plan);
 
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
         slots_add(plan, &slots, space, ranks->first[i], ranks->count[i]);
+    }
     return slots;
 }
 
@@ -240,8 +248,9 @@ struct plan *plan_tree_allgather(const struct network *network, const struct pla
     struct tree_plan t = begin(network, request, request->root);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
 
-    for (uint32_t node = 0; node < network->nodes; node++)
+    for (uint32_t node = 0; node < network->nodes; node++) {
         build_copy(t.plan, 0, node, own, slots_of(t.plan, SPACE_RECEIVE, node, 1), 0);
+    }
     for (uint32_t i = t.tree.count; i-- > 0;) {
         const struct edge *edge = &t.tree.edges[i];
         struct slots blocks = ranks_slots(t.plan, SPACE_RECEIVE, &edge->below);
@@ -261,8 +270,9 @@ struct plan *plan_tree_reduce_scatter(const struct network *network,
     struct slots sums = slots_of(t.plan, SPACE_SCRATCH, 0, nodes);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         t.plan->scratch[node] = node == request->root || !is_leaf(&t, node) ? nodes : 0;
+    }
     add_up(&t, slots_of(t.plan, SPACE_SEND, 0, nodes), sums, sums);
     for (uint32_t i = 0; i < t.tree.count; i++) {
         const struct edge *edge = &t.tree.edges[i];
@@ -270,10 +280,12 @@ struct plan *plan_tree_reduce_scatter(const struct network *network,
         build_circuit(t.plan, t.tree.steps + edge->step, edge->from, edge->to, below,
                       is_leaf(&t, edge->to) ? result : below, ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
     }
-    for (uint32_t node = 0; node < nodes; node++)
-        if (t.plan->scratch[node])
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (t.plan->scratch[node]) {
             build_copy(t.plan, last, node, slots_of(t.plan, SPACE_SCRATCH, node, 1), result,
                        ROW_AFTER_RECEIVED);
+        }
+    }
     return end(&t);
 }
 

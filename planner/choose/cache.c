@@ -68,33 +68,38 @@ static void entry_free(struct entry *entry)
 {
     uint32_t parts = !entry->plan ? 0 : entry->plan->invariant ? 1 : entry->plan->network.nodes;
 
-    for (uint32_t i = 0; i < parts; i++)
+    for (uint32_t i = 0; i < parts; i++) {
         free(entry->parts[i]);
+    }
     free(entry->parts);
     free(entry->part_bytes);
     free(entry->algorithm);
-    if (!entry->written)
+    if (!entry->written) {
         plan_free(entry->plan);
+    }
     free(entry);
 }
 
 void plan_cache_free(struct plan_cache *cache)
 {
-    if (!cache)
+    if (!cache) {
         return;
-    for (unsigned i = 0; i < BUCKETS; i++)
+    }
+    for (unsigned i = 0; i < BUCKETS; i++) {
         while (cache->buckets[i]) {
             struct entry *entry = cache->buckets[i];
             cache->buckets[i] = entry->next;
             entry_free(entry);
         }
+    }
     while (cache->written) {
         struct entry *entry = cache->written;
         cache->written = entry->next;
         entry_free(entry);
     }
-    for (unsigned i = 0; i < OPERATIONS; i++)
+    for (unsigned i = 0; i < OPERATIONS; i++) {
         free(cache->forced[i]);
+    }
     contest_free(cache->contest);
     pthread_mutex_destroy(&cache->lock);
     free(cache);
@@ -144,8 +149,9 @@ static void make_parts(struct entry *entry)
 static struct plan *choose(struct plan_cache *cache, const struct plan_request *request,
                            struct plan_fault *fault)
 {
-    if (!plan_possible(&cache->network, request, fault))
+    if (!plan_possible(&cache->network, request, fault)) {
         return NULL;
+    }
     if (!cache->contest || !contest_is_for(cache->contest, request)) {
         contest_free(cache->contest);
         cache->contest = contest_make(&cache->network, request);
@@ -166,11 +172,13 @@ static struct entry *entry_make(struct plan_cache *cache, const struct plan_requ
     entry->bytes_max = UINT32_MAX;
     entry->plan = choose(cache, request, &entry->fault);
     entry->status = entry->plan ? E_OK : E_NETWORK;
-    if (!entry->plan)
+    if (!entry->plan) {
         return entry;
+    }
     entry->type = entry->plan->type;
-    for (const struct entry *written = cache->written; written; written = written->next)
+    for (const struct entry *written = cache->written; written; written = written->next) {
         written_cut(entry->plan, written->plan, request->bytes);
+    }
     entry->bytes_min = entry->plan->bytes_min;
     entry->bytes_max = entry->plan->bytes_max;
     make_parts(entry);
@@ -193,18 +201,21 @@ bool plan_cache_used(const struct plan_cache *cache, const struct plan *plan)
 {
     const struct entry *entry = cache->written;
 
-    while (entry && entry->plan != plan)
+    while (entry && entry->plan != plan) {
         entry = entry->next;
+    }
     return entry && entry->used;
 }
 
 static void add_summary(const struct entry *entry, struct plan_summary *summaries, uint32_t room,
                         uint32_t *count)
 {
-    if (!entry->given)
+    if (!entry->given) {
         return;
-    if (*count < room)
+    }
+    if (*count < room) {
         summaries[*count] = plan_summary(entry->plan);
+    }
     ++*count;
 }
 
@@ -213,10 +224,12 @@ uint32_t plan_cache_given(struct plan_cache *cache, struct plan_summary *summari
     uint32_t count = 0;
 
     pthread_mutex_lock(&cache->lock);
-    for (const struct entry *entry = cache->written; entry; entry = entry->next)
+    for (const struct entry *entry = cache->written; entry; entry = entry->next) {
         add_summary(entry, summaries, room, &count);
-    for (const struct entry *entry = cache->oldest; entry; entry = entry->newer)
+    }
+    for (const struct entry *entry = cache->oldest; entry; entry = entry->newer) {
         add_summary(entry, summaries, room, &count);
+    }
     pthread_mutex_unlock(&cache->lock);
     return count;
 }
@@ -226,10 +239,12 @@ static struct entry *written_to(struct plan_cache *cache, const struct plan_requ
 {
     struct entry *entry = cache->written;
 
-    while (entry && !written_suits(entry->plan, request))
+    while (entry && !written_suits(entry->plan, request)) {
         entry = entry->next;
-    if (entry)
+    }
+    if (entry) {
         entry->used = true;
+    }
     return entry;
 }
 
@@ -243,8 +258,9 @@ static void forget_oldest(struct plan_cache *cache)
     struct entry *oldest = cache->oldest;
     struct entry **at = bucket_of(cache, oldest->operation, oldest->root);
 
-    while (*at != oldest)
+    while (*at != oldest) {
         at = &(*at)->next;
+    }
     *at = oldest->next;
     cache->oldest = oldest->newer;
     cache->entries--;
@@ -257,13 +273,15 @@ static void keep(struct plan_cache *cache, struct entry *entry)
 
     entry->next = *bucket;
     *bucket = entry;
-    if (cache->entries)
+    if (cache->entries) {
         cache->newest->newer = entry;
-    else
+    } else {
         cache->oldest = entry;
+    }
     cache->newest = entry;
-    if (cache->entries++ == ENTRIES_MAX)
+    if (cache->entries++ == ENTRIES_MAX) {
         forget_oldest(cache);
+    }
 }
 
 static struct entry *wrong_entry(struct plan_cache *cache, const struct plan_request *request)
@@ -278,8 +296,9 @@ static struct entry *entry_for(struct plan_cache *cache, const struct plan_reque
     char words[ALGORITHM_WORDS_MAX];
     struct plan_request request = *asked;
 
-    if (is_wrong(cache, asked))
+    if (is_wrong(cache, asked)) {
         return wrong_entry(cache, asked);
+    }
     if (request.choice && !request.algorithm) {
         request.algorithm =
             plan_algorithm_of(&cache->network, request.operation, request.choice, words);
@@ -290,15 +309,18 @@ static struct entry *entry_for(struct plan_cache *cache, const struct plan_reque
     } else if (!request.algorithm) {
         request.algorithm = cache->forced[request.operation];
     }
-    if (!operation_of(request.operation)->reduces)
+    if (!operation_of(request.operation)->reduces) {
         request.type = 0;
+    }
     request.profile = &cache->profile;
     struct entry *written = written_to(cache, &request);
-    if (written)
+    if (written) {
         return written;
+    }
     struct entry *entry = *bucket_of(cache, request.operation, request.root);
-    while (entry && !suits(entry, &request))
+    while (entry && !suits(entry, &request)) {
         entry = entry->next;
+    }
     if (!entry) {
         entry = entry_make(cache, &request);
         keep(cache, entry);

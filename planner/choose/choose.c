@@ -28,10 +28,12 @@ struct contest *contest_make(const struct network *network, const struct plan_re
 
 void contest_free(struct contest *contest)
 {
-    if (!contest)
+    if (!contest) {
         return;
-    for (uint32_t i = 0; i < contest->count; i++)
+    }
+    for (uint32_t i = 0; i < contest->count; i++) {
         plan_free(contest->all[i].plan);
+    }
     free(contest->all);
     free(contest->algorithm);
     free(contest);
@@ -50,9 +52,11 @@ bool contest_is_for(const struct contest *contest, const struct plan_request *re
 
 static bool is_here(const struct contest *contest, unsigned number, unsigned variant)
 {
-    for (uint32_t i = 0; i < contest->count; i++)
-        if (contest->all[i].number == number && contest->all[i].variant == variant)
+    for (uint32_t i = 0; i < contest->count; i++) {
+        if (contest->all[i].number == number && contest->all[i].variant == variant) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -66,8 +70,9 @@ static void add(struct contest *contest, const struct candidate *candidate, unsi
     for (; at > 0 &&
            (contest->all[at - 1].number > number ||
             (contest->all[at - 1].number == number && contest->all[at - 1].variant > variant));
-         at--)
+         at--) {
         contest->all[at] = contest->all[at - 1];
+    }
     contest->all[at] = (struct contestant){
         .candidate = candidate, .number = (uint8_t)number, .variant = (uint16_t)variant};
 }
@@ -78,10 +83,12 @@ void contest_enter(struct contest *contest, const struct plan_request *request)
 
     for (unsigned i = 0; (candidate = candidate_of(contest->operation, i)); i++) {
         unsigned variants = candidate_variants(candidate, &contest->network, request);
-        for (unsigned v = 0; v < variants; v++)
+        for (unsigned v = 0; v < variants; v++) {
             if (candidate_is(candidate, &contest->network, v, contest->algorithm) &&
-                !is_here(contest, i, v))
+                !is_here(contest, i, v)) {
                 add(contest, candidate, i, v);
+            }
+        }
     }
 }
 
@@ -100,8 +107,9 @@ static bool lay_down(struct contest *contest, struct contestant *one)
     const struct plan_request request = {
         .operation = contest->operation, .root = contest->root, .variant = one->variant};
 
-    if (one->plan)
+    if (one->plan) {
         return true;
+    }
     one->plan = one->candidate->plan(&contest->network, &request);
     if (!one->plan->refused) {
         contest->kept += one->plan->circuit_count;
@@ -117,8 +125,9 @@ static bool lay_down(struct contest *contest, struct contestant *one)
 /* A plan has been timed: it stays if there is room. */
 static void put_away(struct contest *contest, struct contestant *one)
 {
-    if (contest->kept <= KEPT_CIRCUITS_MAX)
+    if (contest->kept <= KEPT_CIRCUITS_MAX) {
         return;
+    }
     contest->kept -= one->plan->circuit_count;
     plan_free(one->plan);
     one->plan = NULL;
@@ -129,8 +138,9 @@ bool contest_time(struct contest *contest, uint32_t number, const struct plan_re
 {
     struct contestant *one = &contest->all[number];
 
-    if (!contest_allows(contest, number, request) || !lay_down(contest, one))
+    if (!contest_allows(contest, number, request) || !lay_down(contest, one)) {
         return false;
+    }
     *model_ns = plan_time(one->plan, request->bytes, reduction_element_bytes(request->type),
                           request->profile)
                     .model_ns;
@@ -182,10 +192,12 @@ static bool stands_above_all_along(const struct lines *l)
     wide bend = l->last - l->first, width = (wide)(l->y - l->x);
     wide ends_over = l->at_x - l->chord_x, y_over = l->at_y - l->chord_y;
 
-    if (l->must_exceed ? ends_over <= 0 || y_over <= 0 : ends_over < 0 || y_over < 0)
+    if (l->must_exceed ? ends_over <= 0 || y_over <= 0 : ends_over < 0 || y_over < 0) {
         return false;
-    if (width < 2)
+    }
+    if (width < 2) {
         return true;
+    }
     wide meet = bend > 0 ? (width * l->last - (l->at_y - l->at_x)) / bend : 1;
     meet = meet < 1 ? 1 : meet > width - 1 ? width - 1 : meet;
     uint64_t at = l->x + (uint64_t)meet;
@@ -201,16 +213,19 @@ static bool wins_between(const struct ranging *r, const struct contestant *rival
     wide scale_w = c->segments, scale_c = w->segments;
     struct lines l = {.x = x, .y = y, .must_exceed = rival < &r->contest->all[r->place]};
 
-    if (x == y)
+    if (x == y) {
         return true;
+    }
     l.at_x = limit_of(r, c, x, REPLAY_LEAST) * scale_c;
     l.at_y = limit_of(r, c, y, REPLAY_LEAST) * scale_c;
     l.chord_y = limit_of(r, w, y, REPLAY_MOST) * scale_w;
-    if (l.at_x > l.chord_y) /* less at no size between, for both rise */
+    if (l.at_x > l.chord_y) { /* less at no size between, for both rise */
         return true;
+    }
     l.chord_x = limit_of(r, w, x, REPLAY_MOST) * scale_w;
-    if (l.at_x < l.chord_x || l.at_y < l.chord_y)
+    if (l.at_x < l.chord_x || l.at_y < l.chord_y) {
         return false;
+    }
     l.first = limit_of(r, c, x + 1, REPLAY_LEAST) * scale_c - l.at_x;
     l.last = l.at_y - limit_of(r, c, y - 1, REPLAY_LEAST) * scale_c;
     return stands_above_all_along(&l);
@@ -226,12 +241,14 @@ static uint64_t farthest(const struct ranging *r, const struct contestant *rival
     bool up = far > from;
     uint64_t good = from, bad = far;
 
-    if (up ? holds(r, rival, from, far) : holds(r, rival, far, from))
+    if (up ? holds(r, rival, from, far) : holds(r, rival, far, from)) {
         return far;
+    }
     while (up ? bad - good > 1 : good - bad > 1) {
         uint64_t middle = good + (bad - good) / 2;
-        if (!up)
+        if (!up) {
             middle = bad + (good - bad) / 2;
+        }
         bool held = up ? holds(r, rival, from, middle) : holds(r, rival, middle, from);
         *(held ? &good : &bad) = middle;
     }
@@ -249,10 +266,12 @@ static bool same_variants(const struct ranging *r, const struct contestant *riva
     (void)rival;
     one.bytes = (uint32_t)(x * r->unit);
     other.bytes = (uint32_t)(y * r->unit);
-    for (unsigned i = 0; (candidate = candidate_of(one.operation, i)); i++)
+    for (unsigned i = 0; (candidate = candidate_of(one.operation, i)); i++) {
         if (candidate_variants(candidate, network, &one) !=
-            candidate_variants(candidate, network, &other))
+            candidate_variants(candidate, network, &other)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -263,8 +282,9 @@ static void push_away(const struct ranging *r, uint32_t place, uint64_t size, ui
     struct contestant *rival = &r->contest->all[place];
 
     if (place == r->place || !contest_allows(r->contest, place, &r->request) ||
-        !lay_down(r->contest, rival))
+        !lay_down(r->contest, rival)) {
         return;
+    }
     *high = farthest(r, rival, size, *high, wins_between);
     *low = farthest(r, rival, size, *low, wins_between);
     put_away(r->contest, rival);
@@ -276,13 +296,17 @@ static bool is_contested(const struct contest *contest)
     const struct operation *operation = operation_of(contest->operation);
     const struct candidate *candidate;
 
-    if (operation->span[SPACE_SEND] == SPAN_NONE && operation->span[SPACE_RECEIVE] == SPAN_NONE)
+    if (operation->span[SPACE_SEND] == SPAN_NONE && operation->span[SPACE_RECEIVE] == SPAN_NONE) {
         return false;
-    if (contest->count > 1)
+    }
+    if (contest->count > 1) {
         return true;
-    for (unsigned i = 0; (candidate = candidate_of(contest->operation, i)); i++)
-        if (candidate->variants && candidate->possible(&contest->network))
+    }
+    for (unsigned i = 0; (candidate = candidate_of(contest->operation, i)); i++) {
+        if (candidate->variants && candidate->possible(&contest->network)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -292,18 +316,22 @@ static void find_range(struct contest *contest, uint32_t place, const struct pla
     bool reduces = operation_of(request->operation)->reduces;
     struct ranging r = {.contest = contest, .request = *request, .winner = winner, .place = place};
 
-    if (!is_contested(contest))
+    if (!is_contested(contest)) {
         return;
+    }
     r.unit = reduces ? reduction_element_bytes(request->type) : 1;
     uint64_t size = request->bytes / r.unit, low = 0, high = 0, most = UINT32_MAX / r.unit;
-    if (size > 0)
-        for (low = 1, high = 1; high < size; high = 2 * high + 1)
+    if (size > 0) {
+        for (low = 1, high = 1; high < size; high = 2 * high + 1) {
             low = high + 1;
+        }
+    }
     high = high < most ? high : most;
     high = farthest(&r, NULL, size, high, same_variants);
     low = farthest(&r, NULL, size, low, same_variants);
-    for (uint32_t i = 0; i < contest->count; i++)
+    for (uint32_t i = 0; i < contest->count; i++) {
         push_away(&r, i, size, &low, &high);
+    }
     winner->bytes_min = (uint32_t)(low * r.unit);
     winner->bytes_max = (uint32_t)(high * r.unit + (r.unit - 1));
     winner->type = (uint8_t)(reduces ? request->type : 0);
@@ -317,11 +345,12 @@ static uint32_t find_cheapest(struct contest *contest, const struct plan_request
     uint32_t best = contest->count;
     uint64_t best_ns = UINT64_MAX, model_ns;
 
-    for (uint32_t i = 0; i < contest->count; i++)
+    for (uint32_t i = 0; i < contest->count; i++) {
         if (contest_time(contest, i, request, &model_ns) && model_ns < best_ns) {
             best = i;
             best_ns = model_ns;
         }
+    }
     return best;
 }
 
@@ -340,10 +369,11 @@ struct plan *contest_win(struct contest *contest, const struct plan_request *req
         struct contestant *one = &contest->all[place];
         plan = candidate_plan(one->candidate, one->number, one->variant, &contest->network, request,
                               &contest->fault);
-        if (plan)
+        if (plan) {
             find_range(contest, place, request, plan);
-        else
+        } else {
             one->out = true;
+        }
     }
     return plan;
 }

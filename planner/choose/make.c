@@ -13,18 +13,23 @@ static bool request_fits(const struct network *network, const struct plan_reques
     const struct operation *operation = operation_of(request->operation);
     uint32_t none = UINT32_MAX;
 
-    if (!operation || !operation->planned)
+    if (!operation || !operation->planned) {
         return plan_fails(fault, NULL, none, "there is no such operation to plan");
-    if (operation->rooted && request->root >= network->nodes)
+    }
+    if (operation->rooted && request->root >= network->nodes) {
         return plan_fails(fault, NULL, none, "there is no node %u to be the root", request->root);
-    if (!operation_root_name(operation) && request->root)
+    }
+    if (!operation_root_name(operation) && request->root) {
         return plan_fails(fault, NULL, none, "%s has no root", operation->name);
-    if (request->root >= operation_roots(operation, network))
+    }
+    if (request->root >= operation_roots(operation, network)) {
         return plan_fails(fault, NULL, none, "%s %u is not below %u",
                           operation_root_name(operation), request->root,
                           operation_roots(operation, network));
-    if (operation->reduces && reduction_element_bytes(request->type) == 0)
+    }
+    if (operation->reduces && reduction_element_bytes(request->type) == 0) {
         return plan_fails(fault, NULL, none, "%s needs a type of elements", operation->name);
+    }
     return true;
 }
 
@@ -45,11 +50,13 @@ struct plan *candidate_plan(const struct candidate *candidate, unsigned number, 
     plan->variant = (uint16_t)variant;
     bool proved = plan_prove(plan, fault);
     bool suits = plan_is_right_on(plan, request->profile);
-    if (proved && suits)
+    if (proved && suits) {
         return plan;
-    if (proved)
+    }
+    if (proved) {
         plan_fails(fault, NULL, UINT32_MAX, "%s by %s is set up ahead for nodes with one port",
                    operation_name(request->operation), candidate->name);
+    }
     plan_free(plan);
     return NULL;
 }
@@ -59,8 +66,9 @@ void candidate_words(const struct candidate *candidate, const struct network *ne
 {
     char which[VARIANT_WORDS_MAX] = "";
 
-    if (candidate->variant_words)
+    if (candidate->variant_words) {
         candidate->variant_words(network, variant, which);
+    }
     snprintf(words, ALGORITHM_WORDS_MAX, "%s%s%s", candidate->name, *which ? " " : "", which);
 }
 
@@ -69,8 +77,9 @@ bool candidate_is(const struct candidate *candidate, const struct network *netwo
 {
     char words[ALGORITHM_WORDS_MAX];
 
-    if (!algorithm || strcmp(algorithm, candidate->name) == 0)
+    if (!algorithm || strcmp(algorithm, candidate->name) == 0) {
         return true;
+    }
     candidate_words(candidate, network, variant, words);
     return strcmp(algorithm, words) == 0;
 }
@@ -100,10 +109,12 @@ const char *plan_algorithm_of(const struct network *network, uint32_t operation,
     for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
         unsigned variants = candidate_variants(candidate, network, &largest);
         snprintf(words, ALGORITHM_WORDS_MAX, "%s", candidate->name);
-        for (unsigned v = 0; ecube_choice(words) != choice && v < variants; v++)
+        for (unsigned v = 0; ecube_choice(words) != choice && v < variants; v++) {
             candidate_words(candidate, network, v, words);
-        if (ecube_choice(words) == choice)
+        }
+        if (ecube_choice(words) == choice) {
             return words;
+        }
     }
     return NULL;
 }
@@ -114,8 +125,9 @@ static unsigned first_named(const struct candidate *candidate, const struct netw
 {
     unsigned v = 0;
 
-    while (v < variants && !candidate_is(candidate, network, v, request->algorithm))
+    while (v < variants && !candidate_is(candidate, network, v, request->algorithm)) {
         v++;
+    }
     return v;
 }
 
@@ -129,8 +141,9 @@ static struct plan *first_of(const struct network *network, const struct plan_re
     for (unsigned i = 0; !plan && (candidate = candidate_of(request->operation, i)); i++) {
         unsigned variants = candidate_variants(candidate, network, request);
         unsigned v = first_named(candidate, network, request, variants);
-        if (v < variants)
+        if (v < variants) {
             plan = candidate_plan(candidate, i, v, network, request, fault);
+        }
     }
     return plan;
 }
@@ -140,8 +153,9 @@ unsigned candidate_variants(const struct candidate *candidate, const struct netw
 {
     struct plan_request any = *request;
 
-    if (!candidate->possible(network))
+    if (!candidate->possible(network)) {
         return 0;
+    }
     if (request->algorithm && strcmp(request->algorithm, candidate->name) != 0) {
         any.bytes = INT32_MAX;
         any.root = CANDIDATE_ROOT_ANY;
@@ -158,12 +172,14 @@ static bool is_possible(const struct network *network, const struct plan_request
     name_all(request, fault);
     for (unsigned i = 0; (candidate = candidate_of(request->operation, i)); i++) {
         unsigned variants = candidate_variants(candidate, network, request);
-        if (first_named(candidate, network, request, variants) < variants)
+        if (first_named(candidate, network, request, variants) < variants) {
             return true;
+        }
         if (variants == 0 &&
-            (!request->algorithm || strcmp(request->algorithm, candidate->name) == 0))
+            (!request->algorithm || strcmp(request->algorithm, candidate->name) == 0)) {
             plan_fails(fault, NULL, UINT32_MAX, "%s by %s wants %s",
                        operation_name(request->operation), candidate->name, candidate->restriction);
+        }
     }
     return false;
 }
@@ -177,10 +193,12 @@ bool plan_possible(const struct network *network, const struct plan_request *req
 struct plan *plan_make(const struct network *network, const struct plan_request *request,
                        struct plan_fault *fault)
 {
-    if (!plan_possible(network, request, fault))
+    if (!plan_possible(network, request, fault)) {
         return NULL;
-    if (!request->profile)
+    }
+    if (!request->profile) {
         return first_of(network, request, fault);
+    }
     struct contest *contest = contest_make(network, request);
     struct plan *plan = contest_win(contest, request, fault);
     contest_free(contest);
@@ -199,11 +217,12 @@ struct plan_summary plan_summary(const struct plan *plan)
                                    .bytes_min = plan->bytes_min,
                                    .bytes_max = plan->bytes_max};
 
-    if (plan->written)
+    if (plan->written) {
         snprintf(summary.algorithm, sizeof summary.algorithm, "%s", plan->written);
-    else
+    } else {
         candidate_words(candidate_of(plan->operation, plan->algorithm), &plan->network,
                         plan->variant, summary.algorithm);
+    }
     return summary;
 }
 

@@ -58,19 +58,24 @@ static void move(struct ordering *o, const struct plan_circuit *circuit)
     struct piece piece;
     uint32_t count = 0, taken = 0;
 
-    while (pieces_next(&pieces, &piece))
-        for (uint32_t i = 0; i < piece.count; i++)
-            if (is_wanted(o, piece.first + i))
-                o->cargo[count++] = o->slots[piece.space][circuit->from][piece.first + i];
-    pieces = pieces_of(o->plan, received_slots(circuit), 0);
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         for (uint32_t i = 0; i < piece.count; i++) {
-            if (!is_wanted(o, piece.first + i))
+            if (is_wanted(o, piece.first + i)) {
+                o->cargo[count++] = o->slots[piece.space][circuit->from][piece.first + i];
+            }
+        }
+    }
+    pieces = pieces_of(o->plan, received_slots(circuit), 0);
+    while (pieces_next(&pieces, &piece)) {
+        for (uint32_t i = 0; i < piece.count; i++) {
+            if (!is_wanted(o, piece.first + i)) {
                 continue;
+            }
             uint32_t *slot = &o->slots[piece.space][circuit->to][piece.first + i];
             uint32_t term = o->cargo[taken++];
             *slot = circuit->flags & ROW_COMBINES ? combine(o, *slot, term) : term;
         }
+    }
 }
 
 static void begin(struct ordering *o)
@@ -88,16 +93,18 @@ static void begin(struct ordering *o)
     o->cargo = planner_memory((uint64_t)SPACES * most, sizeof *o->cargo);
     for (uint32_t node = 0; node < nodes; node++) {
         uint32_t term = add_term(o, (struct term){.lowest = node});
-        for (uint32_t i = 0; i < plan_slots_at(o->plan, SPACE_SEND, node); i++)
+        for (uint32_t i = 0; i < plan_slots_at(o->plan, SPACE_SEND, node); i++) {
             o->slots[SPACE_SEND][node][i] = term;
+        }
     }
 }
 
 static void end(struct ordering *o)
 {
     for (unsigned space = 0; space < SPACES; space++) {
-        for (uint32_t node = 0; node < o->plan->network.nodes; node++)
+        for (uint32_t node = 0; node < o->plan->network.nodes; node++) {
             free(o->slots[space][node]);
+        }
         free(o->slots[space]);
     }
     free(o->cargo);
@@ -106,8 +113,9 @@ static void end(struct ordering *o)
 
 static void say(struct ordering *o, const char *text)
 {
-    if (o->used < o->room)
+    if (o->used < o->room) {
         o->used += (size_t)snprintf(o->words + o->used, o->room - o->used, "%s", text);
+    }
 }
 
 /* Terms are made of earlier ones, so a stack as deep as there are terms is enough. */
@@ -146,8 +154,9 @@ bool plan_order(const struct plan *plan, uint32_t rank, uint32_t segment, char *
         .plan = all ? all : plan, .segment = segment, .words = words, .room = room};
 
     begin(&o);
-    for (uint32_t i = 0; i < o.plan->circuit_count; i++)
+    for (uint32_t i = 0; i < o.plan->circuit_count; i++) {
         move(&o, &o.plan->circuits[i]);
+    }
     words[0] = '\0';
     say_term(&o, o.slots[SPACE_RECEIVE][rank][segment]);
     end(&o);

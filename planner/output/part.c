@@ -28,10 +28,11 @@ struct writer {
 
 static void add_extent(struct extents *extents, const struct plan_extent *extent)
 {
-    if (extents->count == sizeof extents->all / sizeof extents->all[0])
+    if (extents->count == sizeof extents->all / sizeof extents->all[0]) {
         extents->full = true;
-    else
+    } else {
         extents->all[extents->count++] = *extent;
+    }
 }
 
 /* Adds a list of slots, moved by `by`; returns how many extents it makes. */
@@ -42,14 +43,17 @@ static uint32_t add_slots(struct extents *extents, const struct plan *plan, stru
     struct pieces pieces = pieces_of(plan, slots, by);
     struct piece piece;
 
-    if (by == 0)
-        for (uint32_t i = 0; i < slots.count; i++)
+    if (by == 0) {
+        for (uint32_t i = 0; i < slots.count; i++) {
             add_extent(extents, &plan->extents[slots.at + i]);
+        }
+    }
     while (by && pieces_next(&pieces, &piece)) {
         struct plan_extent *last =
             extents->count > before ? &extents->all[extents->count - 1] : NULL;
-        if (last && last->space == piece.space && extent_repeats(last, piece.first, piece.count))
+        if (last && last->space == piece.space && extent_repeats(last, piece.first, piece.count)) {
             continue; /* a node moves each run of an extent by itself */
+        }
         const struct plan_extent one = {.space = piece.space,
                                         .first = piece.first,
                                         .run = piece.count,
@@ -65,10 +69,11 @@ static uint32_t write_hops(const struct plan *plan, const struct plan_circuit *c
     struct open_hop hops[OPEN_HOPS_MAX];
     bool ordered = circuit->ports_at == PLAN_DIMENSION_ORDER;
 
-    for (unsigned i = 0; i < circuit->hops; i++)
+    for (unsigned i = 0; i < circuit->hops; i++) {
         hops[i] = (struct open_hop){.port = ordered ? HOP_DIMENSION_ORDER
                                                     : plan->ports[circuit->ports_at + i],
                                     .turn = plan->turns[circuit->turns_at + i]};
+    }
     return hop_list_pack(at, hops, circuit->hops);
 }
 
@@ -78,10 +83,12 @@ static uint8_t row_flags(const struct plan_circuit *send, const struct plan_circ
     const unsigned waits = ROW_AHEAD | ROW_AFTER_RECEIVED | ROW_AFTER_SENT;
     unsigned flags = receive ? receive->flags : send->flags & waits;
 
-    if (send && is_copy(send))
+    if (send && is_copy(send)) {
         return (uint8_t)flags;
-    if (send)
+    }
+    if (send) {
         flags |= ROW_SENDS | (send->flags & waits);
+    }
     return (uint8_t)(flags | (receive ? ROW_RECEIVES : 0));
 }
 
@@ -97,10 +104,12 @@ static void add_ends(struct writer *w, struct extents *extents, struct plan_row 
     w->full = w->full || extents->full || sent > PLAN_EXTENTS_MAX || received > PLAN_EXTENTS_MAX;
     row->send_extents = (uint8_t)sent;
     row->receive_extents = (uint8_t)received;
-    if (row->flags & ROW_SENDS)
+    if (row->flags & ROW_SENDS) {
         row->to = send->to;
-    if (row->flags & ROW_RECEIVES)
+    }
+    if (row->flags & ROW_RECEIVES) {
         row->from = w->plan->invariant ? by : receive->from;
+    }
 }
 
 /* Writes a row of which `send` and `receive` are the two ends; either may be NULL. */
@@ -120,8 +129,9 @@ static void write_row(struct writer *w, const struct plan_circuit *send,
         uint8_t *at = w->part + w->at;
         memset(at, 0, row.bytes);
         plan_row_pack(at, &row);
-        for (uint32_t i = 0; i < extents.count; i++)
+        for (uint32_t i = 0; i < extents.count; i++) {
             plan_extent_pack(at + PLAN_ROW_BYTES + i * PLAN_EXTENT_BYTES, &extents.all[i]);
+        }
         memcpy(at + bytes, hops, list);
     }
     w->at += row.bytes;
@@ -131,15 +141,17 @@ static void write_row(struct writer *w, const struct plan_circuit *send,
 /* The circuits of a node, in their order. */
 static uint32_t circuit_count(const struct writer *w)
 {
-    if (w->plan->invariant)
+    if (w->plan->invariant) {
         return w->plan->circuit_count;
+    }
     return w->plan->node_at[w->rank + 1] - w->plan->node_at[w->rank];
 }
 
 static const struct plan_circuit *circuit_at(const struct writer *w, uint32_t place)
 {
-    if (w->plan->invariant)
+    if (w->plan->invariant) {
         return &w->plan->circuits[place];
+    }
     return &w->plan->circuits[w->plan->node_circuits[w->plan->node_at[w->rank] + place]];
 }
 
@@ -147,10 +159,12 @@ static const struct plan_circuit *circuit_at(const struct writer *w, uint32_t pl
 static void take(const struct writer *w, const struct plan_circuit *circuit,
                  const struct plan_circuit **send, const struct plan_circuit **receive)
 {
-    if (circuit->from == w->rank || w->plan->invariant)
+    if (circuit->from == w->rank || w->plan->invariant) {
         *send = circuit;
-    if (circuit->to == w->rank || w->plan->invariant)
+    }
+    if (circuit->to == w->rank || w->plan->invariant) {
         *receive = circuit;
+    }
 }
 
 static void write_rows(struct writer *w)
@@ -162,8 +176,9 @@ static void write_rows(struct writer *w)
         take(w, first, &send, &receive);
         for (i++; !is_copy(first) && i < count; i++) {
             const struct plan_circuit *next = circuit_at(w, i);
-            if (next->step != first->step || is_copy(next))
+            if (next->step != first->step || is_copy(next)) {
                 break;
+            }
             take(w, next, &send, &receive);
         }
         write_row(w, send, receive);
@@ -192,8 +207,9 @@ static void write_header(const struct writer *w)
                                  .choice = plan->choice,
                                  .type = plan->type};
 
-    for (unsigned port = 0; port < plan->network.ports; port++)
+    for (unsigned port = 0; port < plan->network.ports; port++) {
         header.carries[port] = plan->carries[(uint64_t)rank * plan->network.ports + port];
+    }
     plan_header_pack(w->part, &header);
     header.check = plan_sum(w->part, w->at);
     plan_header_pack(w->part, &header);
@@ -205,8 +221,9 @@ uint32_t plan_part(const struct plan *plan, uint32_t rank, uint8_t *part)
         .plan = plan, .part = part, .rank = plan->invariant ? 0 : rank, .at = PLAN_HEADER_BYTES};
 
     write_rows(&w);
-    if (part)
+    if (part) {
         write_header(&w);
+    }
     return w.at;
 }
 
@@ -214,8 +231,9 @@ bool plan_parts_fit(const struct plan *plan, struct plan_fault *fault)
 {
     struct writer w = {.plan = plan, .at = PLAN_HEADER_BYTES};
 
-    if (!plan->invariant) /* its slots are written as they stand, and have been counted */
+    if (!plan->invariant) { /* its slots are written as they stand, and have been counted */
         return true;
+    }
     write_rows(&w);
     return !w.full || plan_fails(fault, NULL, UINT32_MAX,
                                  "a circuit has more pieces than a row "

@@ -33,13 +33,15 @@ static void load(struct performance *p, uint32_t node, struct piece piece)
     uint64_t at = slot_at(p, piece.first);
     uint64_t bytes = slot_at(p, (uint64_t)piece.first + piece.count) - at;
 
-    if (bytes == 0)
+    if (bytes == 0) {
         return;
+    }
     if (p->cargo.bytes + bytes > p->cargo.room) {
         uint64_t room = 2 * (p->cargo.bytes + bytes);
         uint8_t *data = planner_memory(room, 1);
-        if (p->cargo.bytes)
+        if (p->cargo.bytes) {
             memcpy(data, p->cargo.data, p->cargo.bytes);
+        }
         free(p->cargo.data);
         p->cargo.data = data;
         p->cargo.room = room;
@@ -56,13 +58,15 @@ static uint64_t unload(struct performance *p, uint32_t node, struct piece piece,
     uint64_t at = slot_at(p, piece.first);
     uint64_t bytes = slot_at(p, (uint64_t)piece.first + piece.count) - at;
 
-    if (bytes == 0)
+    if (bytes == 0) {
         return from;
-    if (combines)
+    }
+    if (combines) {
         reduction_combine(p->data->type, p->data->operator_, space + at, p->cargo.data + from,
                           (uint32_t)(bytes / p->element_bytes));
-    else
+    } else {
         memcpy(space + at, p->cargo.data + from, bytes);
+    }
     return from + bytes;
 }
 
@@ -73,11 +77,13 @@ static void move(struct performance *p, const struct plan_circuit *circuit)
     uint64_t from = 0;
 
     p->cargo.bytes = 0;
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         load(p, circuit->from, piece);
+    }
     pieces = pieces_of(p->plan, received_slots(circuit), 0);
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         from = unload(p, circuit->to, piece, circuit->flags & ROW_COMBINES, from);
+    }
 }
 
 static void perform_all(const struct plan *plan, const struct plan_data *data)
@@ -87,12 +93,15 @@ static void perform_all(const struct plan *plan, const struct plan_data *data)
 
     p.element_bytes = p.operation->reduces ? reduction_element_bytes(data->type) : 1;
     p.scratch = planner_memory(nodes, sizeof *p.scratch);
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         p.scratch[node] = planner_memory(slot_at(&p, plan->scratch[node]), 1);
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    }
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         move(&p, &plan->circuits[i]);
-    for (uint32_t node = 0; node < nodes; node++)
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
         free(p.scratch[node]);
+    }
     free(p.scratch);
     free(p.cargo.data);
 }

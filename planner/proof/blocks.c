@@ -92,16 +92,19 @@ static uint64_t block_of(const struct blocks *b, enum space space, uint32_t node
 {
     uint64_t source = 0, destination = 0;
 
-    if (b->operation->vector)
+    if (b->operation->vector) {
         return slot;
-    if (spans_nodes(b, SPACE_SEND))
+    }
+    if (spans_nodes(b, SPACE_SEND)) {
         destination = space == SPACE_SEND ? slot : node;
-    if (spans_nodes(b, SPACE_RECEIVE))
+    }
+    if (spans_nodes(b, SPACE_RECEIVE)) {
         source = space == SPACE_RECEIVE ? slot : node;
-    else if (b->operation->parameter && space == SPACE_RECEIVE)
+    } else if (b->operation->parameter && space == SPACE_RECEIVE) {
         source = operation_source(b->operation, &b->plan->network, b->plan->root, node);
-    else if (!b->operation->rooted && !b->operation->reduces)
+    } else if (!b->operation->rooted && !b->operation->reduces) {
         source = node;
+    }
     return source * b->plan->network.nodes + destination;
 }
 
@@ -119,12 +122,15 @@ static uint64_t moved_block(const struct blocks *b, uint64_t block, uint32_t by)
     uint32_t source = (uint32_t)(block / network->nodes);
     uint32_t destination = (uint32_t)(block % network->nodes);
 
-    if (b->operation->vector)
+    if (b->operation->vector) {
         return block;
-    if (spans_nodes(b, SPACE_RECEIVE))
+    }
+    if (spans_nodes(b, SPACE_RECEIVE)) {
         source = network_translate(network, source, by);
-    if (spans_nodes(b, SPACE_SEND))
+    }
+    if (spans_nodes(b, SPACE_SEND)) {
         destination = network_translate(network, destination, by);
+    }
     return (uint64_t)source * network->nodes + destination;
 }
 
@@ -144,11 +150,13 @@ static void fill(struct blocks *b, uint32_t node)
     bool one_buffer = b->operation->span[SPACE_SEND] == SPAN_NONE;
     enum space space = one_buffer ? SPACE_RECEIVE : SPACE_SEND;
 
-    if (one_buffer && node != b->plan->root)
+    if (one_buffer && node != b->plan->root) {
         return;
+    }
     struct content run = promised(b, space, node);
-    if (b->operation->reduces)
+    if (b->operation->reduces) {
         name_of(b, node, run.whose);
+    }
     contents_append(space_of(b, node, space), &run);
 }
 
@@ -187,12 +195,15 @@ static bool may_touch(struct blocks *b, uint32_t node, struct piece piece,
 {
     uint8_t flags = b->circuit->flags;
 
-    if (run->received && !(flags & ROW_AFTER_RECEIVED))
+    if (run->received && !(flags & ROW_AFTER_RECEIVED)) {
         return fails(b, piece, run->slot, "may still be arriving");
-    if (overwrites && run->sent && !(flags & ROW_AFTER_SENT))
+    }
+    if (overwrites && run->sent && !(flags & ROW_AFTER_SENT)) {
         return fails(b, piece, run->slot, "may still be on its way out");
-    if ((flags & ROW_AHEAD) && !may_overlap(b, node, run, overwrites))
+    }
+    if ((flags & ROW_AHEAD) && !may_overlap(b, node, run, overwrites)) {
         return fails(b, piece, run->slot, "is in use by the step that is overlapped");
+    }
     return true;
 }
 
@@ -204,12 +215,15 @@ static bool load(struct blocks *b, uint32_t node, struct piece piece)
 
     for (uint32_t i = contents_find(space, at); at < end; i++) {
         struct content part = {0};
-        if (i < space->count)
+        if (i < space->count) {
             part = content_part(&space->runs[i], at, end - at);
-        if (part.count == 0 || part.slot != at)
+        }
+        if (part.count == 0 || part.slot != at) {
             return fails(b, piece, at, "is sent before anything is there");
-        if (!may_touch(b, node, piece, &part, false))
+        }
+        if (!may_touch(b, node, piece, &part, false)) {
             return false;
+        }
         at += part.count;
         const struct contents *cargo = &b->cargo;
         part.slot = cargo->count
@@ -231,15 +245,17 @@ static bool load_moved(struct blocks *b, struct piece piece, uint32_t by)
 
     for (uint32_t i = 0; i < piece.count; i++) {
         uint32_t slot = piece.first + i;
-        if (translated)
+        if (translated) {
             slot = network_difference(&b->plan->network, slot, by);
+        }
         b->cargo = (struct contents){0};
         bool holds = load(b, 0, (struct piece){piece.space, slot, 1});
         struct content one = holds ? b->cargo.runs[0] : (struct content){0};
         contents_free(&b->cargo);
         b->cargo = whole;
-        if (!holds)
+        if (!holds) {
             return false;
+        }
         one.block = moved_block(b, one.block, by);
         one.slot =
             whole.count ? whole.runs[whole.count - 1].slot + whole.runs[whole.count - 1].count : 0;
@@ -255,8 +271,9 @@ static void mark_sent(struct blocks *b, uint32_t node, struct piece piece)
     struct contents *space = space_of(b, node, piece.space);
     uint32_t end = piece.first + piece.count;
 
-    if (piece.space == SPACE_SEND)
+    if (piece.space == SPACE_SEND) {
         return;
+    }
     b->put.count = 0;
     for (uint32_t i = contents_find(space, piece.first);
          i < space->count && space->runs[i].slot < end; i++) {
@@ -274,10 +291,12 @@ static bool combine(struct blocks *b, struct piece piece, struct content *part,
     bool set = b->plan->network.nodes <= SET_NODES;
 
     if (there->count != part->count || there->slot != part->slot || there->block != part->block ||
-        (part->count > 1 && there->delta != part->delta))
+        (part->count > 1 && there->delta != part->delta)) {
         return fails(b, piece, part->slot, "holds nothing that it could be combined with");
-    if (set && (part->whose[0] & there->whose[0]))
+    }
+    if (set && (part->whose[0] & there->whose[0])) {
         return fails(b, piece, part->slot, "gets a contribution twice");
+    }
     add_names(part->whose, there->whose);
     return true;
 }
@@ -288,8 +307,9 @@ static uint32_t written_over(const struct blocks *b, uint32_t written, const str
 {
     bool combines = b->circuit->flags & ROW_COMBINES;
 
-    if (there->sent)
+    if (there->sent) {
         return b->circuit->step + 1;
+    }
     return combines && there->written > written ? there->written : written;
 }
 
@@ -305,16 +325,20 @@ static bool meet(struct blocks *b, uint32_t node, struct piece piece, struct con
     for (uint32_t i = contents_find(space, part->slot);
          i < space->count && space->runs[i].slot < end; i++) {
         there = content_part(&space->runs[i], part->slot, part->count);
-        if (!may_touch(b, node, piece, &there, true))
+        if (!may_touch(b, node, piece, &there, true)) {
             return false;
+        }
         part->written = written_over(b, part->written, &there);
-        if (combines)
+        if (combines) {
             break;
+        }
     }
-    if (!combines)
+    if (!combines) {
         return true;
-    if (there.count < part->count)
+    }
+    if (there.count < part->count) {
         part->count = there.count ? there.count : part->count;
+    }
     return combine(b, piece, part, &there);
 }
 
@@ -332,18 +356,22 @@ static bool unload(struct blocks *b, uint32_t node, struct piece piece, uint32_t
 {
     uint32_t done = 0;
 
-    if (piece.space == SPACE_SEND)
+    if (piece.space == SPACE_SEND) {
         return fails(b, piece, piece.first, "is the program's, which must not be written");
+    }
     b->put.count = 0;
     for (uint32_t i = contents_find(&b->cargo, at); done < piece.count;) {
         struct content part = content_part(&b->cargo.runs[i], at + done, piece.count - done);
         part.slot = piece.first + done;
-        if (!meet(b, node, piece, &part))
+        if (!meet(b, node, piece, &part)) {
             return false;
-        if (!size_fits(b, &part))
+        }
+        if (!size_fits(b, &part)) {
             return fails(b, piece, part.slot, "is not of this segment's size");
-        if (!is_copy(b->circuit))
+        }
+        if (!is_copy(b->circuit)) {
             part.written = b->circuit->step + 1;
+        }
         part.written = b->ahead ? part.written : 0;
         part.received = !is_copy(b->circuit);
         contents_append(&b->put, &part);
@@ -363,9 +391,11 @@ static bool overlap(const struct plan *plan, struct slots a, uint32_t a_by, stru
 
     while (pieces_next(&left, &x)) {
         struct pieces right = pieces_of(plan, b, b_by);
-        while (pieces_next(&right, &y))
-            if (x.space == y.space && x.first < y.first + y.count && y.first < x.first + x.count)
+        while (pieces_next(&right, &y)) {
+            if (x.space == y.space && x.first < y.first + y.count && y.first < x.first + x.count) {
                 return true;
+            }
+        }
     }
     return false;
 }
@@ -380,8 +410,9 @@ static struct seen *seen_now(struct blocks *b, uint32_t node)
         seen->step = b->circuit->step + 1;
         seen->sends = seen->receives = 0;
     }
-    if (!(b->circuit->flags & ROW_AHEAD))
+    if (!(b->circuit->flags & ROW_AHEAD)) {
         seen->solid = seen->step;
+    }
     return seen;
 }
 
@@ -395,14 +426,16 @@ static bool apart(struct blocks *b, uint32_t index, uint32_t by)
     struct seen *seen = seen_now(b, circuit->from);
     seen->sends = index + 1;
     if (seen->receives &&
-        overlap(plan, sent_slots(circuit), 0, received_slots(&circuits[seen->receives - 1]), by))
+        overlap(plan, sent_slots(circuit), 0, received_slots(&circuits[seen->receives - 1]), by)) {
         return plan_fails(b->fault, circuit, UINT32_MAX, "the sender receives into what it sends");
+    }
     seen = seen_now(b, to);
     seen->receives = index + 1;
     if (seen->sends &&
-        overlap(plan, sent_slots(&circuits[seen->sends - 1]), 0, received_slots(circuit), by))
+        overlap(plan, sent_slots(&circuits[seen->sends - 1]), 0, received_slots(circuit), by)) {
         return plan_fails(b->fault, circuit, UINT32_MAX,
                           "the receiver sends what it receives into");
+    }
     return true;
 }
 
@@ -412,9 +445,11 @@ static bool load_all(struct blocks *b, uint32_t by)
     struct piece piece;
 
     b->cargo.count = 0;
-    while (pieces_next(&pieces, &piece))
-        if (!(by ? load_moved(b, piece, by) : load(b, b->circuit->from, piece)))
+    while (pieces_next(&pieces, &piece)) {
+        if (!(by ? load_moved(b, piece, by) : load(b, b->circuit->from, piece))) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -425,8 +460,9 @@ static bool unload_all(struct blocks *b, uint32_t to, uint32_t by)
     uint32_t at = 0;
 
     while (pieces_next(&pieces, &piece)) {
-        if (!unload(b, to, piece, at))
+        if (!unload(b, to, piece, at)) {
             return false;
+        }
         at += piece.count;
     }
     return true;
@@ -440,16 +476,19 @@ static bool move(struct blocks *b, uint32_t index)
     uint32_t to = b->plan->invariant ? 0 : circuit->to;
 
     if (is_copy(circuit)) {
-        if (overlap(b->plan, sent_slots(circuit), 0, received_slots(circuit), 0))
+        if (overlap(b->plan, sent_slots(circuit), 0, received_slots(circuit), 0)) {
             return plan_fails(b->fault, circuit, UINT32_MAX, "it copies into what it reads");
+        }
         return load_all(b, 0) && unload_all(b, to, 0);
     }
-    if (!apart(b, index, by) || !load_all(b, by))
+    if (!apart(b, index, by) || !load_all(b, by)) {
         return false;
+    }
     struct pieces pieces = pieces_of(b->plan, sent_slots(circuit), 0);
     struct piece piece;
-    while (pieces_next(&pieces, &piece))
+    while (pieces_next(&pieces, &piece)) {
         mark_sent(b, circuit->from, piece);
+    }
     return unload_all(b, to, by);
 }
 
@@ -464,16 +503,19 @@ static bool kept(struct blocks *b, uint32_t node)
     b->circuit = NULL;
     for (uint32_t i = 0; at < want.count; i++) {
         const struct content *run = i < space->count ? &space->runs[i] : NULL;
-        if (!run || run->slot != at)
+        if (!run || run->slot != at) {
             return fails(b, piece, at, "is empty at the end");
+        }
         if (run->block != want.block + at * want.delta ||
-            (run->count > 1 && run->delta != want.delta))
+            (run->count > 1 && run->delta != want.delta)) {
             return fails(b, piece, at, "holds another block at the end");
+        }
         if (b->operation->reduces &&
-            (run->whose[0] != b->wanted[0] || run->whose[1] != b->wanted[1]))
+            (run->whose[0] != b->wanted[0] || run->whose[1] != b->wanted[1])) {
             return fails(b, piece, at,
                          b->operation->prefix ? "is not of the ranks up to its own at the end"
                                               : "lacks contributions at the end");
+        }
         at += run->count;
     }
     return true;
@@ -483,18 +525,22 @@ static void begin(struct blocks *b)
 {
     b->spaces = planner_memory((uint64_t)b->nodes * SPACES, sizeof *b->spaces);
     b->seen = planner_memory(b->nodes, sizeof *b->seen);
-    for (uint32_t node = 0; node < b->nodes; node++)
+    for (uint32_t node = 0; node < b->nodes; node++) {
         fill(b, node);
-    for (uint32_t node = 0; node < b->plan->network.nodes && !b->operation->prefix; node++)
+    }
+    for (uint32_t node = 0; node < b->plan->network.nodes && !b->operation->prefix; node++) {
         want(b, node);
-    for (uint32_t i = 0; i < b->plan->circuit_count; i++)
+    }
+    for (uint32_t i = 0; i < b->plan->circuit_count; i++) {
         b->ahead = b->ahead || (b->plan->circuits[i].flags & ROW_AHEAD);
+    }
 }
 
 static void end(struct blocks *b)
 {
-    for (uint64_t i = 0; i < (uint64_t)b->nodes * SPACES; i++)
+    for (uint64_t i = 0; i < (uint64_t)b->nodes * SPACES; i++) {
         contents_free(&b->spaces[i]);
+    }
     contents_free(&b->cargo);
     contents_free(&b->put);
     free(b->spaces);
@@ -510,14 +556,17 @@ bool prove_blocks(struct plan *plan, struct plan_fault *fault)
     bool holds = true;
 
     begin(&b);
-    for (uint32_t i = 0; i < plan->circuit_count && holds; i++)
+    for (uint32_t i = 0; i < plan->circuit_count && holds; i++) {
         holds = move(&b, i);
+    }
     for (uint32_t node = 0; node < b.nodes && holds; node++) {
-        if (b.operation->prefix)
+        if (b.operation->prefix) {
             want(&b, node);
+        }
         holds = kept(&b, node);
-        if (!holds)
+        if (!holds) {
             fault->to = node;
+        }
     }
     plan->one_port = b.one_port;
     end(&b);

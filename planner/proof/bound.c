@@ -23,8 +23,9 @@ static uint32_t links_most(const struct network *network)
 {
     uint32_t most = 0;
 
-    for (unsigned k = 0; k < network->dims; k++)
+    for (unsigned k = 0; k < network->dims; k++) {
         most += network->dim[k].size > 2 ? 2 : network->dim[k].size - 1;
+    }
     return most;
 }
 
@@ -60,8 +61,9 @@ static uint64_t bytes_of_one(const struct plan *plan, uint64_t bytes)
                   operation->span[SPACE_RECEIVE] == SPAN_NODES ||
                   operation->span[SPACE_RECEIVE] == SPAN_NODES_ROOT;
 
-    if (plan->network.nodes == 1)
+    if (plan->network.nodes == 1) {
         return 0;
+    }
     return blocks                                ? (plan->network.nodes - 1) * bytes
            : operation->vector || permutes(plan) ? bytes
                                                  : 0;
@@ -76,8 +78,9 @@ static uint64_t bytes_between(const struct plan *plan, uint64_t bytes)
 /* Whether something must come from one node to all others. */
 static bool spreads(const struct operation *operation)
 {
-    if (operation->parameter)
+    if (operation->parameter) {
         return false;
+    }
     return !operation->rooted || operation->span[SPACE_SEND] != SPAN_ONE;
 }
 
@@ -91,8 +94,9 @@ static uint32_t rounds_of(uint64_t nodes, uint32_t ports)
 {
     uint32_t rounds = 0;
 
-    for (uint64_t reached = 1; reached < nodes; reached *= 1 + ports)
+    for (uint64_t reached = 1; reached < nodes; reached *= 1 + ports) {
         rounds++;
+    }
     return rounds;
 }
 
@@ -121,8 +125,9 @@ static struct bound elements_bound(const struct plan *plan, uint32_t bytes,
                            ? "the bytes that one node must send or receive, over all its links"
                            : "the bytes that one node must send or receive, through its port";
 
-    if (in_table_1(plan))
+    if (in_table_1(plan)) {
         return (struct bound){elements, ours};
+    }
     return (struct bound){profile->xi_ns + profile->tau_ns + elements, ours};
 }
 
@@ -132,8 +137,9 @@ static struct bound rounds_bound(const struct plan *plan, uint32_t bytes,
     uint64_t between = divided(bytes_between(plan, bytes), ports);
     uint64_t rounds = rounds_of(plan->network.nodes, ports);
 
-    if (!spreads(operation_of(plan->operation)))
+    if (!spreads(operation_of(plan->operation))) {
         rounds = between = 0;
+    }
     return (struct bound){rounds * (profile->xi_ns + profile->tau_ns) +
                               between * profile->element_ns,
                           "who has heard of one node cannot grow faster while circuits are set up"};
@@ -191,8 +197,9 @@ static struct bound links_bound(const struct plan *plan, uint32_t bytes,
 {
     uint64_t most = 0;
 
-    for (unsigned k = 0; k < plan->network.dims && permutes(plan); k++)
+    for (unsigned k = 0; k < plan->network.dims && permutes(plan); k++) {
         most = clock_max(most, bytes_across(plan, &plan->network.dim[k], bytes));
+    }
     return (struct bound){most ? profile->xi_ns + profile->tau_ns + most * profile->element_ns : 0,
                           "the bytes that must cross some link of a dimension"};
 }
@@ -201,13 +208,16 @@ static struct bound bound_of(const struct plan *plan, uint32_t bytes, const stru
 {
     uint32_t ports = profile->all_port ? links_most(&plan->network) : 1;
 
-    if (plan->network.nodes == 1)
+    if (plan->network.nodes == 1) {
         return (struct bound){0, "one node has nothing to do"};
-    if (permutes(plan) && farthest_target(plan) == 0)
+    }
+    if (permutes(plan) && farthest_target(plan) == 0) {
         return (struct bound){0, "every block is where it belongs"};
+    }
     struct bound bound = elements_bound(plan, bytes, profile, ports);
-    if (in_table_1(plan))
+    if (in_table_1(plan)) {
         return bound;
+    }
     bound = larger(bound, rounds_bound(plan, bytes, profile, ports));
     bound = larger(bound, links_bound(plan, bytes, profile));
     return larger(bound, distance_bound(plan, bytes, profile, ports));

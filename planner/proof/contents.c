@@ -11,10 +11,11 @@ uint32_t contents_find(const struct contents *contents, uint32_t slot)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (contents->runs[middle].slot + contents->runs[middle].count > slot)
+        if (contents->runs[middle].slot + contents->runs[middle].count > slot) {
             high = middle;
-        else
+        } else {
             low = middle + 1;
+        }
     }
     return low;
 }
@@ -44,8 +45,10 @@ static bool joined(struct content *run, const struct content *next)
     uint64_t delta = run->count > 1 ? run->delta : next->block - run->block;
 
     if (run->slot + run->count != next->slot || !alike(run, next) ||
-        next->block - run->block != run->count * delta || (next->count > 1 && next->delta != delta))
+        next->block - run->block != run->count * delta ||
+        (next->count > 1 && next->delta != delta)) {
         return false;
+    }
     run->delta = delta;
     run->count += next->count;
     return true;
@@ -54,8 +57,9 @@ static bool joined(struct content *run, const struct content *next)
 void contents_append(struct contents *contents, const struct content *run)
 {
     if (run->count == 0 ||
-        (contents->count > 0 && joined(&contents->runs[contents->count - 1], run)))
+        (contents->count > 0 && joined(&contents->runs[contents->count - 1], run))) {
         return;
+    }
     contents->runs = planner_grow(contents->runs, contents->count, sizeof *contents->runs);
     contents->runs[contents->count++] = *run;
 }
@@ -65,9 +69,10 @@ static void shift(struct contents *contents, uint32_t at, int64_t more)
 {
     uint32_t tail = contents->count - at;
 
-    for (int64_t i = 0; i < more; i++)
+    for (int64_t i = 0; i < more; i++) {
         contents->runs =
             planner_grow(contents->runs, contents->count + (uint64_t)i, sizeof *contents->runs);
+    }
     memmove(contents->runs + at + more, contents->runs + at, tail * sizeof *contents->runs);
     contents->count = (uint32_t)(contents->count + more);
 }
@@ -75,16 +80,19 @@ static void shift(struct contents *contents, uint32_t at, int64_t more)
 /* Joins the run at a place with the one behind it, if they go on alike. */
 static bool close_gap(struct contents *contents, uint32_t place)
 {
-    if (place + 1 >= contents->count || !joined(&contents->runs[place], &contents->runs[place + 1]))
+    if (place + 1 >= contents->count ||
+        !joined(&contents->runs[place], &contents->runs[place + 1])) {
         return false;
+    }
     shift(contents, place + 2, -1);
     return true;
 }
 
 void contents_put(struct contents *contents, const struct contents *cargo)
 {
-    if (cargo->count == 0)
+    if (cargo->count == 0) {
         return;
+    }
     const struct content *last = &cargo->runs[cargo->count - 1];
     uint32_t first = cargo->runs[0].slot, end = last->slot + last->count;
     uint32_t low = contents_find(contents, first), high = low;
@@ -92,22 +100,27 @@ void contents_put(struct contents *contents, const struct contents *cargo)
 
     while (high < contents->count && contents->runs[high].slot < end) {
         const struct content *run = &contents->runs[high++];
-        if (run->slot < first)
+        if (run->slot < first) {
             before = content_part(run, 0, first);
-        if (run->slot + run->count > end)
+        }
+        if (run->slot + run->count > end) {
             behind = content_part(run, end, UINT32_MAX - end);
+        }
     }
     int64_t kept = (before.count > 0) + (behind.count > 0);
     shift(contents, high, (int64_t)cargo->count + kept - (high - low));
-    if (before.count > 0)
+    if (before.count > 0) {
         contents->runs[low++] = before;
+    }
     memcpy(contents->runs + low, cargo->runs, cargo->count * sizeof *cargo->runs);
     high = low + cargo->count;
-    if (behind.count > 0)
+    if (behind.count > 0) {
         contents->runs[high] = behind;
+    }
     (void)close_gap(contents, high - 1);
-    if (low > 0)
+    if (low > 0) {
         (void)close_gap(contents, low - 1);
+    }
 }
 
 void contents_free(struct contents *contents)

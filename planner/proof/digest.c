@@ -10,8 +10,9 @@ void plan_index(struct plan *plan)
 {
     uint32_t nodes = plan->network.nodes, total = 0;
 
-    if (plan->invariant)
+    if (plan->invariant) {
         return;
+    }
     free(plan->node_at);
     free(plan->node_circuits);
     plan->node_at = planner_memory((uint64_t)nodes + 2, sizeof *plan->node_at);
@@ -21,8 +22,9 @@ void plan_index(struct plan *plan)
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
         at[circuit->from]++;
-        if (circuit->to != circuit->from)
+        if (circuit->to != circuit->from) {
             at[circuit->to]++;
+        }
     }
     for (uint32_t node = 0; node < nodes; node++) {
         uint32_t count = at[node];
@@ -32,8 +34,9 @@ void plan_index(struct plan *plan)
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
         plan->node_circuits[at[circuit->from]++] = i;
-        if (circuit->to != circuit->from)
+        if (circuit->to != circuit->from) {
             plan->node_circuits[at[circuit->to]++] = i;
+        }
     }
 }
 
@@ -57,10 +60,12 @@ static uint32_t add_circuit(const struct plan *plan, const struct plan_circuit *
     digest = crc32_add(digest, words, sizeof words);
     digest = add_slots(plan, sent_slots(circuit), digest);
     digest = add_slots(plan, received_slots(circuit), digest);
-    if (circuit->hops == 0)
+    if (circuit->hops == 0) {
         return digest;
-    if (circuit->ports_at != PLAN_DIMENSION_ORDER)
+    }
+    if (circuit->ports_at != PLAN_DIMENSION_ORDER) {
         digest = crc32_add(digest, plan->ports + circuit->ports_at, circuit->hops);
+    }
     return crc32_add(digest, plan->turns + circuit->turns_at,
                      circuit->hops * (uint32_t)sizeof *plan->turns);
 }
@@ -78,7 +83,8 @@ uint32_t plan_digest_of(const struct plan *plan)
     digest =
         crc32_add(digest, plan->scratch,
                   (plan->invariant ? 1 : plan->network.nodes) * (uint32_t)sizeof *plan->scratch);
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         digest = add_circuit(plan, &plan->circuits[i], digest);
+    }
     return digest ? digest : 1; /* 0 says that there is no plan */
 }

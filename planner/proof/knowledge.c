@@ -17,10 +17,12 @@ enum { WORD_BITS = 64, WORDS = 8, SOURCES = WORD_BITS * WORDS };
 
 static bool all_enter_first(const struct plan *plan, struct plan_fault *fault)
 {
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
-        if (plan->circuits[i].flags & (ROW_AHEAD | ROW_COPIES))
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        if (plan->circuits[i].flags & (ROW_AHEAD | ROW_COPIES)) {
             return plan_fails(fault, &plan->circuits[i], UINT32_MAX,
                               "only whole steps tell who has entered");
+        }
+    }
     return true;
 }
 
@@ -31,13 +33,16 @@ static bool tell(const struct plan *plan, bool *known, bool *heard)
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         uint32_t sender = sender_to_zero(plan, &plan->circuits[i]);
         memcpy(heard, known, nodes * sizeof *known);
-        for (uint32_t node = 0; node < nodes; node++)
-            if (known[node])
+        for (uint32_t node = 0; node < nodes; node++) {
+            if (known[node]) {
                 heard[network_translate(&plan->network, node, sender)] = true;
+            }
+        }
         memcpy(known, heard, nodes * sizeof *known);
     }
-    for (uint32_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++) {
         count += known[node];
+    }
     return count == nodes;
 }
 
@@ -62,11 +67,13 @@ static void step(const struct plan *plan, struct hearing *h, uint32_t first, uin
     for (uint32_t i = first; i < end; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
         memcpy(h->next[circuit->to], h->known[circuit->to], sizeof h->next[0]);
-        for (unsigned w = 0; w < WORDS; w++)
+        for (unsigned w = 0; w < WORDS; w++) {
             h->next[circuit->to][w] |= h->known[circuit->from][w];
+        }
     }
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end; i++) {
         memcpy(h->known[plan->circuits[i].to], h->next[plan->circuits[i].to], sizeof h->next[0]);
+    }
 }
 
 /* Whether all nodes hear of sources [first, first + SOURCES). */
@@ -81,13 +88,16 @@ static bool hear_of(const struct plan *plan, struct hearing *h, uint32_t first, 
         h->known[first + i][i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
     }
     for (uint32_t i = 0, end = 0; i < plan->circuit_count; i = end) {
-        while (end < plan->circuit_count && plan->circuits[end].step == plan->circuits[i].step)
+        while (end < plan->circuit_count && plan->circuits[end].step == plan->circuits[i].step) {
             end++;
+        }
         step(plan, h, i, end);
     }
-    for (*deaf = 0; *deaf < nodes; ++*deaf)
-        if (memcmp(h->known[*deaf], all, sizeof all) != 0)
+    for (*deaf = 0; *deaf < nodes; ++*deaf) {
+        if (memcmp(h->known[*deaf], all, sizeof all) != 0) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -98,8 +108,9 @@ static bool prove_of_all(const struct plan *plan, struct plan_fault *fault)
                         .next = planner_memory(nodes, sizeof *h.next)};
     bool holds = true;
 
-    for (uint32_t first = 0; first < nodes && holds; first += SOURCES)
+    for (uint32_t first = 0; first < nodes && holds; first += SOURCES) {
         holds = hear_of(plan, &h, first, &deaf);
+    }
     free(h.known);
     free(h.next);
     return holds ||

@@ -31,16 +31,19 @@ bool plan_fails(struct plan_fault *fault, const struct plan_circuit *circuit, ui
 /* Whether extents lie in the pool, and their slots in the spaces of the node; counts the slots. */
 static bool slots_fit(const struct plan *plan, struct slots slots, uint32_t node, uint64_t *count)
 {
-    if (slots.count > PLAN_EXTENTS_MAX || (uint64_t)slots.at + slots.count > plan->extent_count)
+    if (slots.count > PLAN_EXTENTS_MAX || (uint64_t)slots.at + slots.count > plan->extent_count) {
         return false;
+    }
     for (uint32_t i = 0; i < slots.count; i++) {
         const struct plan_extent *e = &plan->extents[slots.at + i];
         if (e->space >= SPACES || e->run == 0 || e->times == 0 ||
-            (e->times > 1 && e->stride < e->run))
+            (e->times > 1 && e->stride < e->run)) {
             return false;
+        }
         uint64_t end = e->first + (uint64_t)(e->times - 1) * e->stride + e->run;
-        if (end > plan_slots_at(plan, e->space, node))
+        if (end > plan_slots_at(plan, e->space, node)) {
             return false;
+        }
         *count += (uint64_t)e->run * e->times;
     }
     return true;
@@ -70,10 +73,12 @@ static bool runs_alike(const struct plan *plan, struct piece a, struct piece b)
 {
     bool translated = space_is_translated(plan, a.space);
 
-    if (a.count == 1 && b.count == 1)
+    if (a.count == 1 && b.count == 1) {
         return true;
-    if (a.count != b.count || translated != space_is_translated(plan, b.space))
+    }
+    if (a.count != b.count || translated != space_is_translated(plan, b.space)) {
         return false;
+    }
     return !translated || !(a.first % a.count || b.first % b.count || (a.count & (a.count - 1)));
 }
 
@@ -84,9 +89,11 @@ static bool read_alike(const struct plan *plan, const struct plan_circuit *circu
     struct piece a = {0}, b = {0};
     bool more = plan->invariant && plan->network.kind == NETWORK_CUBE;
 
-    while (more && pieces_next(&sent, &a) && pieces_next(&received, &b))
-        if (!runs_alike(plan, a, b))
+    while (more && pieces_next(&sent, &a) && pieces_next(&received, &b)) {
+        if (!runs_alike(plan, a, b)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -107,26 +114,35 @@ static bool circuit_fits(const struct plan *plan, const struct plan_circuit *cir
     uint64_t sent = 0, received = 0;
     uint32_t none = UINT32_MAX;
 
-    if (!ends_fit(plan, circuit))
+    if (!ends_fit(plan, circuit)) {
         return plan_fails(fault, circuit, none, "these are no two nodes of the plan");
-    if (circuit->step >= PLAN_STEPS_MAX)
+    }
+    if (circuit->step >= PLAN_STEPS_MAX) {
         return plan_fails(fault, circuit, none, "a row cannot count so many steps");
-    if (!flags_fit(circuit))
+    }
+    if (!flags_fit(circuit)) {
         return plan_fails(fault, circuit, none, "it has flags that it cannot have");
-    if (!slots_fit(plan, sent_slots(circuit), circuit->from, &sent))
+    }
+    if (!slots_fit(plan, sent_slots(circuit), circuit->from, &sent)) {
         return plan_fails(fault, circuit, none, "it sends slots that the sender has not");
-    if (!slots_fit(plan, received_slots(circuit), circuit->to, &received))
+    }
+    if (!slots_fit(plan, received_slots(circuit), circuit->to, &received)) {
         return plan_fails(fault, circuit, none, "it receives into slots that there are not");
-    if (sent != received || sent != circuit->blocks)
+    }
+    if (sent != received || sent != circuit->blocks) {
         return plan_fails(fault, circuit, none, "%llu slots are sent, %llu received, %u said",
                           (unsigned long long)sent, (unsigned long long)received, circuit->blocks);
-    if ((circuit->flags & ROW_COMBINES) && !operation_of(plan->operation)->reduces)
+    }
+    if ((circuit->flags & ROW_COMBINES) && !operation_of(plan->operation)->reduces) {
         return plan_fails(fault, circuit, none, "the operation combines nothing");
-    if (operation_of(plan->operation)->sized && !is_one_block(plan, circuit))
+    }
+    if (operation_of(plan->operation)->sized && !is_one_block(plan, circuit)) {
         return plan_fails(fault, circuit, none,
                           "blocks with sizes of their own go one by one, straight to their place");
-    if (!read_alike(plan, circuit))
+    }
+    if (!read_alike(plan, circuit)) {
         return plan_fails(fault, circuit, none, "its runs are not read alike at all nodes");
+    }
     return true;
 }
 
@@ -137,12 +153,15 @@ static bool order_fits(const struct plan *plan, struct plan_fault *fault)
 
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        if (i > 0 && circuit->step < circuit[-1].step)
+        if (i > 0 && circuit->step < circuit[-1].step) {
             return plan_fails(fault, circuit, UINT32_MAX, "a later step stands before it");
-        if (i > 0 && circuit->step > circuit[-1].step)
+        }
+        if (i > 0 && circuit->step > circuit[-1].step) {
             place = BEFORE;
-        if (!is_copy(circuit) && place == BEHIND)
+        }
+        if (!is_copy(circuit) && place == BEHIND) {
             return plan_fails(fault, circuit, UINT32_MAX, "a copy of its step is among circuits");
+        }
         place = !is_copy(circuit) ? AMONG : place == AMONG ? BEHIND : place;
     }
     return true;
@@ -153,32 +172,42 @@ static bool head_fits(const struct plan *plan, struct plan_fault *fault)
     const struct operation *operation = operation_of(plan->operation);
     uint32_t nodes = plan->invariant ? 1 : plan->network.nodes, none = UINT32_MAX;
 
-    if (!operation || !operation->planned)
+    if (!operation || !operation->planned) {
         return plan_fails(fault, NULL, none, "there is no such operation to plan");
-    if (plan->root >= operation_roots(operation, &plan->network))
+    }
+    if (plan->root >= operation_roots(operation, &plan->network)) {
         return plan_fails(fault, NULL, none, "node %u cannot be the root", plan->root);
+    }
     if (plan->segments == 0 || plan->segments > UINT16_MAX ||
-        (!operation->vector && plan->segments != 1))
+        (!operation->vector && plan->segments != 1)) {
         return plan_fails(fault, NULL, none, "%u segments cannot be", plan->segments);
-    if (plan->bytes_min > plan->bytes_max)
+    }
+    if (plan->bytes_min > plan->bytes_max) {
         return plan_fails(fault, NULL, none, "it is for blocks of no size");
+    }
     if (plan->invariant && (operation->rooted || operation->parameter || operation->prefix ||
-                            !network_is_symmetric(&plan->network)))
+                            !network_is_symmetric(&plan->network))) {
         return plan_fails(fault, NULL, none, "nodes that differ cannot have one plan");
-    for (uint32_t i = 0; i < nodes; i++)
-        if (plan->scratch[i] > PLAN_SCRATCH_MAX)
+    }
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (plan->scratch[i] > PLAN_SCRATCH_MAX) {
             return plan_fails(fault, NULL, none, "node %u needs %u slots of scratch", i,
                               plan->scratch[i]);
+        }
+    }
     return true;
 }
 
 bool prove_form(const struct plan *plan, struct plan_fault *fault)
 {
-    if (!head_fits(plan, fault))
+    if (!head_fits(plan, fault)) {
         return false;
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
-        if (!circuit_fits(plan, &plan->circuits[i], fault))
+    }
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        if (!circuit_fits(plan, &plan->circuits[i], fault)) {
             return false;
+        }
+    }
     return order_fits(plan, fault);
 }
 
@@ -193,10 +222,12 @@ static bool meets(struct doing *node, const struct plan_circuit *circuit, bool s
 {
     bool ahead = circuit->flags & ROW_AHEAD;
 
-    if (node->step != circuit->step + 1)
+    if (node->step != circuit->step + 1) {
         *node = (struct doing){.step = circuit->step + 1, .ahead = ahead};
-    if (node->ahead != ahead || (sends ? node->sends : node->receives))
+    }
+    if (node->ahead != ahead || (sends ? node->sends : node->receives)) {
         return false;
+    }
     *(sends ? &node->sends : &node->receives) = true;
     return true;
 }
@@ -209,12 +240,14 @@ bool prove_meetings(const struct plan *plan, struct plan_fault *fault)
 
     for (uint32_t i = 0; i < plan->circuit_count && holds; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        if (is_copy(circuit))
+        if (is_copy(circuit)) {
             continue;
+        }
         uint32_t to = plan->invariant ? 0 : circuit->to;
-        if (!meets(&doing[circuit->from], circuit, true) || !meets(&doing[to], circuit, false))
+        if (!meets(&doing[circuit->from], circuit, true) || !meets(&doing[to], circuit, false)) {
             holds = plan_fails(fault, circuit, UINT32_MAX,
                                "a node sends or receives twice in a step, or in two ways");
+        }
     }
     free(doing);
     return holds;
@@ -226,8 +259,9 @@ static void add_up(struct plan *plan)
     plan->hops = plan->blocks = 0;
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        if (is_copy(circuit))
+        if (is_copy(circuit)) {
             continue;
+        }
         plan->steps = circuit->step + 1;
         plan->hops += circuit->hops;
         plan->blocks += circuit->blocks;
@@ -240,10 +274,12 @@ static bool prove_contents(struct plan *plan, struct plan_fault *fault)
 {
     const struct operation *operation = operation_of(plan->operation);
 
-    if (operation->span[SPACE_SEND] == SPAN_NONE && operation->span[SPACE_RECEIVE] == SPAN_NONE)
+    if (operation->span[SPACE_SEND] == SPAN_NONE && operation->span[SPACE_RECEIVE] == SPAN_NONE) {
         return prove_knowledge(plan, fault);
-    if (!plan->invariant || !operation->reduces)
+    }
+    if (!plan->invariant || !operation->reduces) {
         return prove_blocks(plan, fault);
+    }
     struct plan *all = plan_expand(plan);
     bool holds = plan_prove(all, fault);
     plan->one_port = all->one_port;
@@ -253,11 +289,13 @@ static bool prove_contents(struct plan *plan, struct plan_fault *fault)
 
 bool plan_prove(struct plan *plan, struct plan_fault *fault)
 {
-    if (plan->refused)
+    if (plan->refused) {
         return plan_fails(fault, NULL, UINT32_MAX, "%s", plan->refused);
+    }
     if (!prove_form(plan, fault) || !prove_paths(plan, fault) || !prove_meetings(plan, fault) ||
-        !prove_contents(plan, fault))
+        !prove_contents(plan, fault)) {
         return false;
+    }
     add_up(plan);
     plan_index(plan);
     plan->digest = plan_digest_of(plan);

@@ -95,8 +95,9 @@ static struct plan_moment pass(struct replay *replay, const struct plan_circuit 
     uint64_t hops = replay->scale * circuit->hops;
 
     t = clock_max(t, issue_of(to, circuit));
-    if (!profile->all_port)
+    if (!profile->all_port) {
         t = clock_max(t, clock_max(from->send_free, to->receive_free));
+    }
     struct plan_moment moment = {t, t + (hops + bytes ? hops + bytes - replay->scale : 0) *
                                             profile->element_ns};
     hold_links(replay, circuit, moment.done_ns);
@@ -114,14 +115,17 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
     struct piece piece;
     uint64_t sum = 0;
 
-    if (!operation->vector)
+    if (!operation->vector) {
         return (uint64_t)circuit->blocks * bytes;
-    if (!operation->reduces)
+    }
+    if (!operation->reduces) {
         element_bytes = 1;
-    while (pieces_next(&pieces, &piece))
+    }
+    while (pieces_next(&pieces, &piece)) {
         sum += operation_slot_at(operation, (uint64_t)piece.first + piece.count, bytes,
                                  element_bytes, plan->segments) -
                operation_slot_at(operation, piece.first, bytes, element_bytes, plan->segments);
+    }
     return sum;
 }
 
@@ -134,11 +138,14 @@ static uint64_t share(const struct plan *plan, const struct plan_circuit *circui
     struct pieces pieces = pieces_of(plan, sent_slots(circuit), 0);
     struct piece piece;
 
-    if (m == 1)
+    if (m == 1) {
         return plan_circuit_bytes(plan, circuit, bytes, element_bytes);
-    while (pieces_next(&pieces, &piece))
-        if (piece.first % m || piece.count % m)
+    }
+    while (pieces_next(&pieces, &piece)) {
+        if (piece.first % m || piece.count % m) {
             slack += (m - 1) * element_bytes;
+        }
+    }
     uint64_t all = (uint64_t)circuit->blocks * bytes;
     return side == REPLAY_MOST ? all + slack : all > slack ? all - slack : 0;
 }
@@ -166,8 +173,9 @@ uint64_t replay_limit(const struct plan *plan, uint32_t bytes, uint32_t element_
     begin(&replay);
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        if (is_copy(circuit))
+        if (is_copy(circuit)) {
             continue;
+        }
         uint64_t moved = share(plan, circuit, bytes, element_bytes ? element_bytes : 1, side);
         done_ns = clock_max(done_ns, pass(&replay, circuit, moved).done_ns);
     }
@@ -193,8 +201,9 @@ struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t e
                 pass(&replay, circuit, plan_circuit_bytes(plan, circuit, bytes, element_bytes));
         }
         time.model_ns = clock_max(time.model_ns, moment.done_ns);
-        if (moments)
+        if (moments) {
             moments[i] = moment;
+        }
     }
     end(&replay);
     return time;
@@ -212,8 +221,9 @@ static uint64_t sized_bound(const struct plan *plan, const uint32_t *bytes, bool
         for (uint32_t other = 0; other < nodes; other++) {
             uint64_t out = bytes[(size_t)node * nodes + other];
             uint64_t in = bytes[(size_t)other * nodes + node];
-            if (other == node)
+            if (other == node) {
                 continue;
+            }
             sent = all_port ? clock_max(sent, out) : sent + out;
             received = all_port ? clock_max(received, in) : received + in;
         }
@@ -235,8 +245,9 @@ struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
     for (uint32_t i = 0; i < replay.plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &replay.plan->circuits[i];
         size_t pair = (size_t)circuit->from * plan->network.nodes + circuit->to;
-        if (!is_copy(circuit))
+        if (!is_copy(circuit)) {
             time.model_ns = clock_max(time.model_ns, pass(&replay, circuit, bytes[pair]).done_ns);
+        }
     }
     end(&replay);
     plan_free(all);

@@ -28,10 +28,11 @@ void named_text(const struct plan *plan, uint32_t name, char text[NAMED_TEXT_MAX
 {
     uint32_t nodes = plan->network.nodes;
 
-    if (names_are_pairs(operation_of(plan->operation)))
+    if (names_are_pairs(operation_of(plan->operation))) {
         snprintf(text, NAMED_TEXT_MAX, "%u.%u", name / nodes, name % nodes);
-    else
+    } else {
         snprintf(text, NAMED_TEXT_MAX, "%u", name);
+    }
 }
 
 /* Laying down --------------------------------------------------------------------------------- */
@@ -92,33 +93,41 @@ static bool same_set(const struct laying *l, const uint64_t *a, const uint64_t *
 
 static bool is_within(const struct laying *l, const uint64_t *part, const uint64_t *whole)
 {
-    for (uint32_t i = 0; i < l->words; i++)
-        if (part[i] & ~whole[i])
+    for (uint32_t i = 0; i < l->words; i++) {
+        if (part[i] & ~whole[i]) {
             return false;
+        }
+    }
     return true;
 }
 
 static bool is_apart(const struct laying *l, const uint64_t *a, const uint64_t *b)
 {
-    for (uint32_t i = 0; i < l->words; i++)
-        if (a[i] & b[i])
+    for (uint32_t i = 0; i < l->words; i++) {
+        if (a[i] & b[i]) {
             return false;
+        }
+    }
     return true;
 }
 
 static uint32_t lowest(const struct laying *l, const uint64_t *set)
 {
-    for (uint32_t i = 0; i < l->words; i++)
-        if (set[i])
+    for (uint32_t i = 0; i < l->words; i++) {
+        if (set[i]) {
             return i * 64 + (uint32_t)__builtin_ctzll(set[i]);
+        }
+    }
     return NAMED_NONE;
 }
 
 static uint32_t highest(const struct laying *l, const uint64_t *set)
 {
-    for (uint32_t i = l->words; i-- > 0;)
-        if (set[i])
+    for (uint32_t i = l->words; i-- > 0;) {
+        if (set[i]) {
             return i * 64 + 63 - (uint32_t)__builtin_clzll(set[i]);
+        }
+    }
     return NAMED_NONE;
 }
 
@@ -126,8 +135,9 @@ static uint32_t size_of(const struct laying *l, const uint64_t *set)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < l->words; i++)
+    for (uint32_t i = 0; i < l->words; i++) {
         count += (uint32_t)__builtin_popcountll(set[i]);
+    }
     return count;
 }
 
@@ -137,8 +147,9 @@ static void set_promised(const struct laying *l, uint32_t node, uint64_t *set)
     uint32_t count = operation_of(l->plan->operation)->prefix ? node + 1 : l->plan->network.nodes;
 
     memset(set, 0, l->words * sizeof *set);
-    for (uint32_t rank = 0; rank < count; rank++)
+    for (uint32_t rank = 0; rank < count; rank++) {
         set[rank / 64] |= UINT64_C(1) << rank % 64;
+    }
 }
 
 /* What a node has at first, with its own contribution; else with those given. */
@@ -157,9 +168,11 @@ static struct holding *hold(struct laying *l, uint32_t node, uint32_t name)
 
 static struct sum *sum_with(const struct laying *l, struct holding *h, const uint64_t *set)
 {
-    for (struct sum *sum = h->sums; sum; sum = sum->next)
-        if (same_set(l, sum->set, set))
+    for (struct sum *sum = h->sums; sum; sum = sum->next) {
+        if (same_set(l, sum->set, set)) {
             return sum;
+        }
+    }
     return NULL;
 }
 
@@ -179,8 +192,9 @@ static bool pick_sums(const struct laying *l, struct holding *h, const uint64_t 
     uint32_t low = lowest(l, missing);
     uint32_t size_max = UINT32_MAX;
 
-    if (low == NAMED_NONE)
+    if (low == NAMED_NONE) {
         return true;
+    }
     while (pick->count < PICKED_MAX && pick->tries++ < TRIES_MAX) {
         struct sum *best = NULL;
         uint32_t best_size = 0;
@@ -192,13 +206,16 @@ static bool pick_sums(const struct laying *l, struct holding *h, const uint64_t 
                 best_size = size;
             }
         }
-        if (!best)
+        if (!best) {
             return false;
-        for (uint32_t i = 0; i < l->words; i++)
+        }
+        for (uint32_t i = 0; i < l->words; i++) {
             rest[i] = missing[i] & ~best->set[i];
+        }
         pick->all[pick->count++] = best;
-        if (pick_sums(l, h, rest, pick))
+        if (pick_sums(l, h, rest, pick)) {
             return true;
+        }
         pick->count--;
         size_max = best_size;
     }
@@ -211,17 +228,22 @@ static void combine_picked(struct laying *l, enum phase phase, uint32_t node, st
 {
     uint32_t base = 0;
 
-    for (uint32_t i = 0; i < pick->count; i++)
-        if (same_place(pick->all[i]->at, to))
+    for (uint32_t i = 0; i < pick->count; i++) {
+        if (same_place(pick->all[i]->at, to)) {
             base = i;
-    if (!same_place(pick->all[base]->at, to))
+        }
+    }
+    if (!same_place(pick->all[base]->at, to)) {
         copy(l, l->step, phase, node, pick->all[base]->at, to,
              reading(pick->all[base]->at) | writing_again);
+    }
     /* Downwards from the base, then upwards: ranks that follow each other. */
-    for (uint32_t i = base; i-- > 0;)
+    for (uint32_t i = base; i-- > 0;) {
         copy(l, l->step, phase, node, pick->all[i]->at, to, ROW_COMBINES | writing_again);
-    for (uint32_t i = base + 1; i < pick->count; i++)
+    }
+    for (uint32_t i = base + 1; i < pick->count; i++) {
         copy(l, l->step, phase, node, pick->all[i]->at, to, ROW_COMBINES | writing_again);
+    }
 }
 
 /* "0-3 5" */
@@ -232,10 +254,12 @@ static void say_set(const struct laying *l, const uint64_t *set, char *words, si
     words[0] = '\0';
     for (uint32_t rank = 0; rank < l->plan->network.nodes && used + 16 < room; rank++) {
         uint32_t end = rank;
-        while (end < l->plan->network.nodes && set[end / 64] >> end % 64 & 1)
+        while (end < l->plan->network.nodes && set[end / 64] >> end % 64 & 1) {
             end++;
-        if (end == rank)
+        }
+        if (end == rank) {
             continue;
+        }
         used += end - rank == 1
                     ? (size_t)snprintf(words + used, room - used, "%s%u", used ? " " : "", rank)
                     : (size_t)snprintf(words + used, room - used, "%s%u-%u", used ? " " : "", rank,
@@ -250,10 +274,12 @@ static struct place make_sum(struct laying *l, struct holding *h, const uint64_t
     struct sum *there = sum_with(l, h, set);
     struct pick pick = {.count = 0};
 
-    if (there)
+    if (there) {
         return there->at;
-    if (!pick_sums(l, h, set, &pick) || pick.count == 0)
+    }
+    if (!pick_sums(l, h, set, &pick) || pick.count == 0) {
         return (struct place){.space = SPACE_NONE};
+    }
     struct place place = holdings_scratch(l->plan, h);
     combine_picked(l, BEFORE, h->node, &pick, place);
     sums_add(&h->sums, place, copy_of_set(l, set));
@@ -268,10 +294,11 @@ static bool lacks(struct laying *l, const struct named_circuit *circuit, uint32_
     char text[NAMED_TEXT_MAX], ranks[100];
 
     named_text(l->plan, name, text);
-    if (!set)
+    if (!set) {
         return named_fails(l->fault, l->circuit,
                            "step %u, %u to %u: node %u has not got block %s by then", circuit->step,
                            circuit->from, circuit->to, circuit->from, text);
+    }
     say_set(l, set, ranks, sizeof ranks);
     return named_fails(l->fault, l->circuit,
                        "step %u, %u to %u: node %u cannot make the sum of %s of block %s by then",
@@ -288,10 +315,12 @@ static bool load(struct laying *l, uint32_t index)
         struct holding *h = hold(l, circuit->from, name);
         const uint64_t *set = l->with_sets ? set_of(l, circuit, i) : NULL;
         struct place place = set ? make_sum(l, h, set) : h->at;
-        if (place.space == SPACE_NONE)
+        if (place.space == SPACE_NONE) {
             return lacks(l, circuit, name, set);
-        if (same_place(place, h->at))
+        }
+        if (same_place(place, h->at)) {
             h->sent_step = l->step + 1;
+        }
         l->cargo = planner_grow(l->cargo, l->cargo_count, sizeof *l->cargo);
         l->cargo[l->cargo_count++] = place;
     }
@@ -306,8 +335,9 @@ static struct place keep(struct laying *l, struct holding *h)
     struct place place =
         h->at.space == SPACE_NONE ? place_to_grow(l, h) : holdings_scratch(l->plan, h);
 
-    if (h->at.space == SPACE_NONE)
+    if (h->at.space == SPACE_NONE) {
         h->at = place;
+    }
     return place;
 }
 
@@ -319,25 +349,29 @@ static void make_writable(struct laying *l, struct holding *h, bool combines)
 
     if (from.space == SPACE_SEND) {
         h->at = place_to_grow(l, h);
-        if (combines) /* as early as can be: who is issued ahead must find it there */
+        if (combines) { /* as early as can be: who is issued ahead must find it there */
             copy(l, 0, BEFORE, h->node, from, h->at, 0);
+        }
     } else if (h->sent_step == l->step + 1) {
-        if (h->other.space == SPACE_NONE)
+        if (h->other.space == SPACE_NONE) {
             h->other = holdings_scratch(l->plan, h);
+        }
         h->at = h->other;
         h->other = from;
-        if (combines)
+        if (combines) {
             copy(l, l->step, BEFORE, h->node, from, h->at, writing_again);
+        }
     }
 }
 
 /* A sum is combined with what comes, or gives way to it. */
 static struct place replace(struct laying *l, struct holding *h, bool combines)
 {
-    if (h->at.space == SPACE_NONE)
+    if (h->at.space == SPACE_NONE) {
         h->at = place_to_grow(l, h);
-    else
+    } else {
         make_writable(l, h, combines);
+    }
     return h->at;
 }
 
@@ -347,13 +381,16 @@ static void grow_sum(struct laying *l, struct holding *h, struct place before, c
     struct sum *own = sums_at(h->sums, before);
     uint64_t *both = copy_of_set(l, more);
 
-    for (uint32_t i = 0; i < l->words; i++)
+    for (uint32_t i = 0; i < l->words; i++) {
         both[i] |= own->set[i];
-    if (same_place(before, h->at)) /* what was there is no more */
+    }
+    if (same_place(before, h->at)) { /* what was there is no more */
         sums_remove(&h->sums, own);
+    }
     struct sum *over = sums_at(h->sums, h->at);
-    if (over)
+    if (over) {
         sums_remove(&h->sums, over);
+    }
     sums_add(&h->sums, h->at, both);
 }
 
@@ -365,16 +402,20 @@ static void fill_gap(struct laying *l, struct holding *h, const uint64_t *set)
     uint64_t gap[NAMED_SETS_NODES_MAX / 64] = {0};
     struct pick pick = {.count = 0};
 
-    if (!own || highest(l, set) + 1 >= lowest(l, own->set))
+    if (!own || highest(l, set) + 1 >= lowest(l, own->set)) {
         return;
-    for (uint32_t rank = highest(l, set) + 1; rank < lowest(l, own->set); rank++)
+    }
+    for (uint32_t rank = highest(l, set) + 1; rank < lowest(l, own->set); rank++) {
         gap[rank / 64] |= UINT64_C(1) << rank % 64;
-    if (!pick_sums(l, h, gap, &pick))
+    }
+    if (!pick_sums(l, h, gap, &pick)) {
         return;
+    }
     struct place before = h->at;
     make_writable(l, h, true);
-    for (uint32_t i = pick.count; i-- > 0;)
+    for (uint32_t i = pick.count; i-- > 0;) {
         copy(l, l->step, BEFORE, h->node, pick.all[i]->at, h->at, ROW_COMBINES | writing_again);
+    }
     grow_sum(l, h, before, gap);
 }
 
@@ -383,10 +424,12 @@ static bool takes_up(const struct laying *l, const struct holding *h, const uint
 {
     const struct sum *own = sums_at(h->sums, h->at);
 
-    if (!own)
+    if (!own) {
         return false;
-    if (operation_of(l->plan->operation)->prefix)
+    }
+    if (operation_of(l->plan->operation)->prefix) {
         return highest(l, set) + 1 == lowest(l, own->set);
+    }
     return is_apart(l, own->set, set);
 }
 
@@ -395,10 +438,12 @@ static bool all_taken_up(struct laying *l, const struct named_circuit *circuit)
 {
     for (uint32_t i = 0; i < circuit->name_count; i++) {
         struct holding *h = hold(l, circuit->to, l->named->names[circuit->name_at + i]);
-        if (operation_of(l->plan->operation)->prefix)
+        if (operation_of(l->plan->operation)->prefix) {
             fill_gap(l, h, set_of(l, circuit, i));
-        if (!takes_up(l, h, set_of(l, circuit, i)))
+        }
+        if (!takes_up(l, h, set_of(l, circuit, i))) {
             return false;
+        }
     }
     return true;
 }
@@ -425,10 +470,12 @@ static struct place receive(struct laying *l, const struct named_circuit *circui
 {
     struct holding *h = hold(l, circuit->to, l->named->names[circuit->name_at + i]);
 
-    if (!l->reduces)
+    if (!l->reduces) {
         return keep(l, h);
-    if (!l->with_sets)
+    }
+    if (!l->with_sets) {
         return replace(l, h, combines);
+    }
     const uint64_t *set = set_of(l, circuit, i);
     return combines ? take_up(l, h, set) : put_beside(l, h, set);
 }
@@ -437,8 +484,9 @@ static struct slots slots_at(struct laying *l, const struct place *places, uint3
 {
     struct slots slots = slots_begin(l->plan);
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         slots_add(l->plan, &slots, (enum space)places[i].space, places[i].slot, 1);
+    }
     return slots;
 }
 
@@ -460,12 +508,13 @@ static void unload(struct laying *l, uint32_t index, uint64_t cargo)
     }
     struct slots send = slots_at(l, from, circuit->name_count);
     struct slots place = slots_at(l, to, circuit->name_count);
-    if (circuit->port_at == PLAN_DIMENSION_ORDER)
+    if (circuit->port_at == PLAN_DIMENSION_ORDER) {
         build_circuit(l->plan, circuit->step, circuit->from, circuit->to, send, place,
                       (uint8_t)flags);
-    else
+    } else {
         build_routed(l->plan, circuit->step, circuit->from, circuit->to, send, place,
                      (uint8_t)flags, l->named->ports + circuit->port_at, circuit->port_count);
+    }
     note_phase(l, CIRCUITS);
     free(to);
 }
@@ -477,9 +526,11 @@ static bool lay_step(struct laying *l, const uint32_t *sorted, uint32_t first, u
 
     l->step = l->named->circuits[sorted[first]].step;
     l->cargo_count = 0;
-    for (uint32_t i = first; i < end; i++)
-        if (!load(l, sorted[i]))
+    for (uint32_t i = first; i < end; i++) {
+        if (!load(l, sorted[i])) {
             return false;
+        }
+    }
     for (uint32_t i = first; i < end; i++) {
         unload(l, sorted[i], at);
         at += l->named->circuits[sorted[i]].name_count;
@@ -507,12 +558,14 @@ static bool settle_sum(struct laying *l, struct holding *h, struct place wanted)
 
     set_promised(l, h->node, set);
     there = sum_with(l, h, set);
-    if (there && same_place(there->at, wanted))
+    if (there && same_place(there->at, wanted)) {
         return true;
-    if (there)
+    }
+    if (there) {
         pick.all[pick.count++] = (struct sum *)there;
-    else if (!pick_sums(l, h, set, &pick))
+    } else if (!pick_sums(l, h, set, &pick)) {
         return false;
+    }
     combine_picked(l, BEHIND, h->node, &pick, wanted);
     return true;
 }
@@ -524,16 +577,20 @@ static bool settle(struct laying *l, uint32_t node, uint32_t slot)
     struct place wanted = {SPACE_RECEIVE, slot};
     struct holding *h = hold(l, node, name);
 
-    if (l->with_sets)
+    if (l->with_sets) {
         return settle_sum(l, h, wanted) || lacks_at_last(l, node, name);
-    if (h->at.space == SPACE_NONE)
+    }
+    if (h->at.space == SPACE_NONE) {
         return lacks_at_last(l, node, name);
-    if (same_place(h->at, wanted))
+    }
+    if (same_place(h->at, wanted)) {
         return true;
-    if (h->at.space == SPACE_SEND)
+    }
+    if (h->at.space == SPACE_SEND) {
         copy(l, 0, BEFORE, node, h->at, wanted, 0);
-    else
+    } else {
         copy(l, l->step, BEHIND, node, h->at, wanted, writing_again);
+    }
     return true;
 }
 
@@ -541,9 +598,11 @@ static bool settle_all(struct laying *l)
 {
     for (uint32_t node = 0; node < l->plan->network.nodes; node++) {
         uint32_t count = plan_slots_at(l->plan, SPACE_RECEIVE, node);
-        for (uint32_t slot = 0; slot < count; slot++)
-            if (!settle(l, node, slot))
+        for (uint32_t slot = 0; slot < count; slot++) {
+            if (!settle(l, node, slot)) {
                 return false;
+            }
+        }
     }
     return true;
 }
@@ -554,17 +613,21 @@ static void arrange(struct laying *l)
     struct plan *plan = l->plan;
     uint32_t steps = plan->circuit_count ? plan->circuits[0].step : 0;
 
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         steps = plan->circuits[i].step > steps ? plan->circuits[i].step : steps;
+    }
     uint64_t bins = ((uint64_t)steps + 1) * (BEHIND + 1);
     uint32_t *at = planner_memory(bins + 1, sizeof *at);
     struct plan_circuit *all = planner_memory(plan->circuit_count, sizeof *all);
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         at[plan->circuits[i].step * (BEHIND + 1) + l->phases[i] + 1]++;
-    for (uint64_t i = 0; i < bins; i++)
+    }
+    for (uint64_t i = 0; i < bins; i++) {
         at[i + 1] += at[i];
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    }
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         all[at[plan->circuits[i].step * (BEHIND + 1) + l->phases[i]]++] = plan->circuits[i];
+    }
     free(plan->circuits);
     plan->circuits = all;
     free(at);
@@ -578,8 +641,9 @@ static uint64_t names_most(const struct named_plan *named)
     const struct operation *operation = operation_of(named->operation);
     uint64_t nodes = named->network.nodes;
 
-    if (operation->span[SPACE_RECEIVE] == SPAN_NONE)
+    if (operation->span[SPACE_RECEIVE] == SPAN_NONE) {
         return 0;
+    }
     return operation->vector ? named->segments : names_are_pairs(operation) ? nodes * nodes : nodes;
 }
 
@@ -588,32 +652,40 @@ static bool circuit_fits(const struct named_plan *named, uint32_t index, struct 
     const struct named_circuit *circuit = &named->circuits[index];
     uint32_t nodes = named->network.nodes;
 
-    if (circuit->from >= nodes || circuit->to >= nodes || circuit->from == circuit->to)
+    if (circuit->from >= nodes || circuit->to >= nodes || circuit->from == circuit->to) {
         return named_fails(fault, index, "step %u, %u to %u: these are no two nodes of the network",
                            circuit->step, circuit->from, circuit->to);
-    if (circuit->step >= PLAN_STEPS_MAX)
+    }
+    if (circuit->step >= PLAN_STEPS_MAX) {
         return named_fails(fault, index, "step %u is one too many: there are at most %d",
                            circuit->step, PLAN_STEPS_MAX);
-    if ((circuit->set_at == NAMED_NONE) != (named->circuits[0].set_at == NAMED_NONE))
+    }
+    if ((circuit->set_at == NAMED_NONE) != (named->circuits[0].set_at == NAMED_NONE)) {
         return named_fails(fault, index,
                            "contributions are said of some circuits, and not of this "
                            "one or the first: say them of all or of none");
-    for (uint32_t i = 0; i < circuit->name_count; i++)
-        if (named->names[circuit->name_at + i] >= names_most(named))
+    }
+    for (uint32_t i = 0; i < circuit->name_count; i++) {
+        if (named->names[circuit->name_at + i] >= names_most(named)) {
             return named_fails(fault, index, "step %u, %u to %u: %s has no such block",
                                circuit->step, circuit->from, circuit->to,
                                operation_name(named->operation));
-    for (uint32_t i = 0; i < circuit->name_count; i++)
+        }
+    }
+    for (uint32_t i = 0; i < circuit->name_count; i++) {
         if (circuit->set_at != NAMED_NONE) {
             const uint64_t *set =
                 named->sets + (uint64_t)(circuit->set_at + i) * named_set_words(nodes);
             uint64_t any = 0;
-            for (uint32_t w = 0; w < named_set_words(nodes); w++)
+            for (uint32_t w = 0; w < named_set_words(nodes); w++) {
                 any |= set[w];
-            if (!any)
+            }
+            if (!any) {
                 return named_fails(fault, index, "step %u, %u to %u: nobody's contributions",
                                    circuit->step, circuit->from, circuit->to);
+            }
         }
+    }
     return true;
 }
 
@@ -626,13 +698,16 @@ static void tell_proof(struct laying *l, const struct plan_fault *proof)
 
     for (uint32_t i = 0; i < l->named->circuit_count && proof->step != UINT32_MAX; i++) {
         const struct named_circuit *c = &l->named->circuits[i];
-        if (c->step == proof->step && c->from == proof->from && c->to == proof->to)
+        if (c->step == proof->step && c->from == proof->from && c->to == proof->to) {
             circuit = i;
+        }
     }
-    if (vector)
+    if (vector) {
         snprintf(block, sizeof block, " (block %u)", proof->slot % segments);
-    if (proof->step == UINT32_MAX && proof->to != UINT32_MAX)
+    }
+    if (proof->step == UINT32_MAX && proof->to != UINT32_MAX) {
         snprintf(node, sizeof node, "node %u: ", proof->to);
+    }
     (void)named_fails(l->fault, circuit, "%s%s%s", node, proof->words, block);
 }
 
@@ -643,16 +718,20 @@ static bool lay_all(struct laying *l, const uint32_t *sorted)
 
     for (uint32_t i = 0, end = 0; i < named->circuit_count; i = end) {
         while (end < named->circuit_count &&
-               named->circuits[sorted[end]].step == named->circuits[sorted[i]].step)
+               named->circuits[sorted[end]].step == named->circuits[sorted[i]].step) {
             end++;
-        if (!lay_step(l, sorted, i, end))
+        }
+        if (!lay_step(l, sorted, i, end)) {
             return false;
+        }
     }
-    if (!settle_all(l))
+    if (!settle_all(l)) {
         return false;
+    }
     arrange(l);
-    if (plan_prove(l->plan, &proof))
+    if (plan_prove(l->plan, &proof)) {
         return true;
+    }
     tell_proof(l, &proof);
     return false;
 }
@@ -669,11 +748,14 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
         (void)named_fails(fault, NAMED_NONE, "there is no such operation, root or segments");
         return NULL;
     }
-    for (uint32_t i = 0; i < named->circuit_count; i++)
-        if (!circuit_fits(named, i, fault))
+    for (uint32_t i = 0; i < named->circuit_count; i++) {
+        if (!circuit_fits(named, i, fault)) {
             return NULL;
-    if (!named_sort(named, sorted, fault))
+        }
+    }
+    if (!named_sort(named, sorted, fault)) {
         return NULL;
+    }
     struct laying l = {.named = named,
                        .plan = build_begin(&named->network, &request, false),
                        .reduces = operation->reduces,
@@ -686,8 +768,9 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
     holdings_free(&l.holdings);
     free(l.phases);
     free(l.cargo);
-    if (holds)
+    if (holds) {
         return l.plan;
+    }
     plan_free(l.plan);
     return NULL;
 }

@@ -22,8 +22,9 @@ uint32_t name_in(const struct plan *plan, enum space space, uint32_t node, uint3
     const struct operation *operation = operation_of(plan->operation);
     uint64_t block = plan_block_of(plan, space, node, slot);
 
-    if (operation->vector || names_are_pairs(operation))
+    if (operation->vector || names_are_pairs(operation)) {
         return (uint32_t)block;
+    }
     return (uint32_t)(has_all_nodes(operation, SPACE_SEND) ? block % plan->network.nodes
                                                            : block / plan->network.nodes);
 }
@@ -35,14 +36,16 @@ static struct place place_in(const struct plan *plan, enum space space, uint32_t
     const struct operation *operation = operation_of(plan->operation);
     uint32_t nodes = plan->network.nodes, slot = 0;
 
-    if (operation->vector)
+    if (operation->vector) {
         slot = name;
-    else if (names_are_pairs(operation))
+    } else if (names_are_pairs(operation)) {
         slot = space == SPACE_SEND ? name % nodes : name / nodes;
-    else if (has_all_nodes(operation, space))
+    } else if (has_all_nodes(operation, space)) {
         slot = name;
-    if (slot >= plan_slots_at(plan, space, node) || name_in(plan, space, node, slot) != name)
+    }
+    if (slot >= plan_slots_at(plan, space, node) || name_in(plan, space, node, slot) != name) {
         return (struct place){.space = SPACE_NONE};
+    }
     return (struct place){space, slot};
 }
 
@@ -54,8 +57,9 @@ struct place place_promised(const struct plan *plan, uint32_t node, uint32_t nam
 /* What a program has before the operation: what it sends, or the root's one buffer. */
 static struct place place_given(const struct plan *plan, uint32_t node, uint32_t name)
 {
-    if (operation_of(plan->operation)->span[SPACE_SEND] != SPAN_NONE)
+    if (operation_of(plan->operation)->span[SPACE_SEND] != SPAN_NONE) {
         return place_in(plan, SPACE_SEND, node, name);
+    }
     return node == plan->root ? place_promised(plan, node, name)
                               : (struct place){.space = SPACE_NONE};
 }
@@ -65,14 +69,16 @@ struct place holdings_scratch(struct plan *plan, struct holding *holding)
     uint32_t *scratch = &plan->scratch[holding->node];
     uint64_t slot = *scratch;
 
-    if (operation_of(plan->operation)->vector)
+    if (operation_of(plan->operation)->vector) {
         slot = (uint64_t)holding->scratches++ * plan->segments + holding->name;
+    }
     if (slot >= PLAN_SCRATCH_MAX) {
         plan->refused = "a node needs more slots of scratch than there can be";
         slot = PLAN_SCRATCH_MAX - 1;
     }
-    if (slot >= *scratch)
+    if (slot >= *scratch) {
         *scratch = (uint32_t)slot + 1;
+    }
     return (struct place){SPACE_SCRATCH, (uint32_t)slot};
 }
 
@@ -88,18 +94,22 @@ static void make_room(struct holdings *holdings)
 {
     struct holdings old = *holdings;
 
-    if (2 * (uint64_t)(holdings->count + 1) <= holdings->bucket_count)
+    if (2 * (uint64_t)(holdings->count + 1) <= holdings->bucket_count) {
         return;
+    }
     holdings->bucket_count = old.bucket_count ? 2 * old.bucket_count : DRAWERS_LEAST;
     holdings->buckets = planner_memory(holdings->bucket_count, sizeof *holdings->buckets);
     for (uint32_t i = 0; i < old.bucket_count; i++) {
         struct holding *h = old.buckets[i];
-        if (!h)
+        if (!h) {
             continue;
+        }
         struct holding **bucket = bucket_of(holdings, h->node, h->name);
-        while (*bucket)
-            if (++bucket == holdings->buckets + holdings->bucket_count)
+        while (*bucket) {
+            if (++bucket == holdings->buckets + holdings->bucket_count) {
                 bucket = holdings->buckets;
+            }
+        }
         *bucket = h;
     }
     free(old.buckets);
@@ -110,12 +120,15 @@ struct holding *holdings_find(struct holdings *holdings, const struct plan *plan
 {
     make_room(holdings);
     struct holding **bucket = bucket_of(holdings, node, name);
-    while (*bucket && ((*bucket)->node != node || (*bucket)->name != name))
-        if (++bucket == holdings->buckets + holdings->bucket_count)
+    while (*bucket && ((*bucket)->node != node || (*bucket)->name != name)) {
+        if (++bucket == holdings->buckets + holdings->bucket_count) {
             bucket = holdings->buckets;
+        }
+    }
     *made = !*bucket;
-    if (*bucket)
+    if (*bucket) {
         return *bucket;
+    }
     struct holding *h = planner_memory(1, sizeof *h);
     h->node = node;
     h->name = name;
@@ -136,8 +149,9 @@ void sums_add(struct sum **sums, struct place at, uint64_t *set)
 
 void sums_remove(struct sum **sums, struct sum *sum)
 {
-    while (*sums != sum)
+    while (*sums != sum) {
         sums = &(*sums)->next;
+    }
     *sums = sum->next;
     free(sum->set);
     free(sum);
@@ -145,8 +159,9 @@ void sums_remove(struct sum **sums, struct sum *sum)
 
 struct sum *sums_at(struct sum *sums, struct place at)
 {
-    while (sums && !same_place(sums->at, at))
+    while (sums && !same_place(sums->at, at)) {
         sums = sums->next;
+    }
     return sums;
 }
 
@@ -154,8 +169,9 @@ void holdings_free(struct holdings *holdings)
 {
     for (uint32_t i = 0; i < holdings->bucket_count; i++) {
         struct holding *h = holdings->buckets[i];
-        while (h && h->sums)
+        while (h && h->sums) {
             sums_remove(&h->sums, h->sums);
+        }
         free(h);
     }
     free(holdings->buckets);

@@ -52,17 +52,20 @@ static int compare_stops(const void *a, const void *b)
 {
     const struct stop *x = a, *y = b;
 
-    if (x->place != y->place)
+    if (x->place != y->place) {
         return x->place < y->place ? -1 : 1;
-    if (x->number != y->number)
+    }
+    if (x->number != y->number) {
         return x->number < y->number ? -1 : 1;
+    }
     return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
 }
 
 static uint64_t hops_of(const struct named_plan *named, const struct named_circuit *circuit)
 {
-    if (circuit->port_at != PLAN_DIMENSION_ORDER)
+    if (circuit->port_at != PLAN_DIMENSION_ORDER) {
         return circuit->port_count;
+    }
     return network_distance(&named->network, circuit->from, circuit->to);
 }
 
@@ -89,8 +92,9 @@ static struct waits waits_make(const struct named_plan *named)
     struct waits waits = {.named = named};
     uint64_t hops = 0;
 
-    for (uint32_t i = 0; i < named->circuit_count; i++)
+    for (uint32_t i = 0; i < named->circuit_count; i++) {
         hops += hops_of(named, &named->circuits[i]);
+    }
     waits.links = planner_memory(hops, sizeof *waits.links);
     waits.nodes = planner_memory(2 * (uint64_t)named->circuit_count, sizeof *waits.nodes);
     for (uint32_t i = 0; i < named->circuit_count; i++) {
@@ -118,10 +122,11 @@ static uint64_t find_stop(const struct stop *stops, uint64_t count, uint64_t pla
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (compare_stops(&stops[middle], &wanted) < 0)
+        if (compare_stops(&stops[middle], &wanted) < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -131,10 +136,12 @@ static uint64_t find_disorder(const struct waits *waits)
 {
     const struct named_circuit *circuits = waits->named->circuits;
 
-    for (uint64_t i = 1; i < waits->link_count; i++)
+    for (uint64_t i = 1; i < waits->link_count; i++) {
         if (waits->links[i].place == waits->links[i - 1].place &&
-            circuits[waits->links[i].circuit].step < circuits[waits->links[i - 1].circuit].step)
+            circuits[waits->links[i].circuit].step < circuits[waits->links[i - 1].circuit].step) {
             return i;
+        }
+    }
     return UINT64_MAX;
 }
 
@@ -155,10 +162,12 @@ static uint32_t link_before(const struct waits *waits, struct search *search, ui
     unsigned port = 0;
 
     for (uint64_t i = 0; i <= hop; i++) {
-        if (i > 0)
+        if (i > 0) {
             at = network_neighbour(&named->network, at, port);
-        if (at == NETWORK_NO_NODE)
+        }
+        if (at == NETWORK_NO_NODE) {
             return NAMED_NONE;
+        }
         port = circuit->port_at == PLAN_DIMENSION_ORDER
                    ? network_next_hop(&named->network, at, circuit->to)
                    : named->ports[circuit->port_at + i];
@@ -182,8 +191,9 @@ static uint32_t node_before(const struct waits *waits, struct search *search, ui
     search->port = NAMED_NONE;
     if (i <= number || waits->nodes[i - 1].place != node ||
         waits->nodes[i - 1 - number].place != node ||
-        waits->nodes[i - 1 - number].number != waits->nodes[i - 1].number)
+        waits->nodes[i - 1 - number].number != waits->nodes[i - 1].number) {
         return NAMED_NONE;
+    }
     return waits->nodes[i - 1 - number].circuit;
 }
 
@@ -199,8 +209,9 @@ static uint32_t next_wait(const struct waits *waits, struct search *search)
             at < hops ? link_before(waits, search, at)
                       : node_before(waits, search, at - hops < 2 ? circuit->from : circuit->to,
                                     (at - hops) % 2);
-        if (found != NAMED_NONE)
+        if (found != NAMED_NONE) {
             return found;
+        }
     }
     return NAMED_NONE;
 }
@@ -215,15 +226,17 @@ static uint32_t follow(const struct waits *waits, struct search *path, uint32_t 
     uint32_t depth = 0;
 
     for (uint32_t begin = 0; begin < count && depth == 0; begin++) {
-        if (state[begin] != NEW)
+        if (state[begin] != NEW) {
             continue;
+        }
         state[begin] = OPEN;
         path[depth++] = (struct search){.circuit = begin};
         while (depth > 0) {
             uint32_t next = next_wait(waits, &path[depth - 1]);
             if (next != NAMED_NONE && state[next] == OPEN) {
-                for (*first = 0; path[*first].circuit != next; ++*first)
+                for (*first = 0; path[*first].circuit != next; ++*first) {
                     ;
+                }
                 break;
             }
             if (next == NAMED_NONE) {
@@ -251,8 +264,9 @@ static uint32_t shorten(const struct waits *waits, uint32_t circuit, struct sear
     while (head < tail && length == 0) {
         struct search search = {.circuit = queue[head++]};
         for (uint32_t next; length == 0 && (next = next_wait(waits, &search)) != NAMED_NONE;) {
-            if (seen[next])
+            if (seen[next]) {
                 continue;
+            }
             seen[next] = 1;
             from[next] = search;
             queue[tail++] = next;
@@ -305,8 +319,9 @@ static bool tell_circle(const struct waits *waits, const struct search *path, ui
         }
         say_circuit(circuit, sizeof circuit, named, wait->circuit);
         used += snprintf(words + used, room - (size_t)used, "%s", circuit);
-        if (i == length || (size_t)used >= room)
+        if (i == length || (size_t)used >= room) {
             break;
+        }
         used +=
             wait->port == NAMED_NONE
                 ? snprintf(words + used, room - (size_t)used, " waits at node %u for ", wait->node)
@@ -351,8 +366,9 @@ static int compare_keys(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
 
-    if (x->step != y->step)
+    if (x->step != y->step) {
         return x->step < y->step ? -1 : 1;
+    }
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -360,23 +376,28 @@ static int compare_orders(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
 
-    if (x->order != y->order)
+    if (x->order != y->order) {
         return x->order < y->order ? -1 : 1;
+    }
     return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
 }
 
 static bool orders_differ(const struct named_plan *named, struct key *keys,
                           struct named_fault *fault)
 {
-    for (uint32_t i = 0; i < named->circuit_count; i++)
-        if ((named->circuits[i].order == NAMED_NONE) != (named->circuits[0].order == NAMED_NONE))
+    for (uint32_t i = 0; i < named->circuit_count; i++) {
+        if ((named->circuits[i].order == NAMED_NONE) != (named->circuits[0].order == NAMED_NONE)) {
             return named_fails(fault, i,
                                "an order is said of some circuits, and not of this one "
                                "or the first: say it of all or of none");
+        }
+    }
     qsort(keys, named->circuit_count, sizeof *keys, compare_orders);
-    for (uint32_t i = 1; i < named->circuit_count; i++)
-        if (keys[i].order == keys[i - 1].order)
+    for (uint32_t i = 1; i < named->circuit_count; i++) {
+        if (keys[i].order == keys[i - 1].order) {
             return named_fails(fault, keys[i].circuit, "two circuits have order %u", keys[i].order);
+        }
+    }
     return true;
 }
 
@@ -385,12 +406,14 @@ bool named_sort(const struct named_plan *named, uint32_t *sorted, struct named_f
     struct key *keys = planner_memory(named->circuit_count, sizeof *keys);
     bool holds;
 
-    for (uint32_t i = 0; i < named->circuit_count; i++)
+    for (uint32_t i = 0; i < named->circuit_count; i++) {
         keys[i] = (struct key){named->circuits[i].step, order_of(named, i), i};
+    }
     holds = orders_differ(named, keys, fault);
     qsort(keys, named->circuit_count, sizeof *keys, compare_keys);
-    for (uint32_t i = 0; i < named->circuit_count; i++)
+    for (uint32_t i = 0; i < named->circuit_count; i++) {
         sorted[i] = keys[i].circuit;
+    }
     free(keys);
     if (holds && named->circuit_count && named->circuits[0].order != NAMED_NONE) {
         struct waits waits = waits_make(named);

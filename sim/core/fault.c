@@ -65,8 +65,9 @@ static bool drop(struct sim *sim, bool whole)
     uint32_t bytes = sim->partitions[0].filling.bytes;
     uint32_t first = random_below(&sim->seed, bytes);
 
-    if (whole)
+    if (whole) {
         return false;
+    }
     lose_bytes(sim->partitions[0].filling.first, first,
                1 + random_below(&sim->seed, bytes - first));
     return close_gaps(sim);
@@ -80,8 +81,9 @@ static void flip(struct sim *sim, uint32_t at)
         at -= chunk->bytes;
         chunk = chunk->next;
     }
-    if (chunk)
+    if (chunk) {
         chunk->data[at] ^= (uint8_t)(1u << random_below(&sim->seed, 8));
+    }
 }
 
 /* The frame's bytes from a place on come twice. */
@@ -105,8 +107,9 @@ static void duplicate(struct sim *sim, uint32_t first)
         } else {
             first -= chunk->bytes;
         }
-        if (chunk == end)
+        if (chunk == end) {
             return;
+        }
     }
 }
 
@@ -122,10 +125,11 @@ static bool act(struct sim *sim)
         return true;
     case SIM_DUPLICATE_FRAME: duplicate(sim, 0); return true;
     case SIM_KILL_SENDER:
-        if (end->actor < sim->count)
+        if (end->actor < sim->count) {
             fault_apply(sim, &(struct sim_fault){.kind = SIM_KILL, .a = end->actor});
-        else
+        } else {
             sim_end_cut(end);
+        }
         return false;
     case SIM_CUT_LINK: sim_end_cut(end); return false;
     case SIM_STOP_HOST: host_stop(sim, SIM_STOP_MS * UINT64_C(1000000)); return true;
@@ -166,8 +170,9 @@ bool fault_frame(struct sim *sim)
         note(sim, actions[faults->action]);
         sim->result.hit_from = name_of(sim, sim->partitions[0].filling.end->actor);
         sim->result.hit_to = name_of(sim, sim->partitions[0].filling.end->peer->actor);
-        if (!act(sim))
+        if (!act(sim)) {
             return false;
+        }
     }
     for (uint32_t i = 0; faults->flip > 0 && i < sim->partitions[0].filling.bytes; i++) {
         if (chance(sim, faults->flip)) {
@@ -194,13 +199,16 @@ static void kill_node(struct sim *sim, uint32_t rank)
     const struct network *network = sim_network(sim);
     unsigned links = network->ports + (network_host_link_of(network, rank) >= 0 ? 1u : 0u);
 
-    if (actor->dead)
+    if (actor->dead) {
         return;
+    }
     actor->dead = true;
     sim->deaths++;
-    for (unsigned p = 0; p < links; p++)
-        if (sim_end_at(sim, rank, p)->peer)
+    for (unsigned p = 0; p < links; p++) {
+        if (sim_end_at(sim, rank, p)->peer) {
             sim_end_cut(sim_end_at(sim, rank, p));
+        }
+    }
     program_over(sim, rank, E_CANCELLED);
     sim_trouble(sim, about_node(SIM_TROUBLE_NODE_DIED, rank), "node %u was killed", rank);
 }
@@ -208,8 +216,9 @@ static void kill_node(struct sim *sim, uint32_t rank)
 /* The end at `a` of the link of `a` and `b`; one of them may be the host. */
 static struct sim_end *end_at(const struct sim *sim, uint32_t a, uint32_t b)
 {
-    if (a == ID_HOST)
+    if (a == ID_HOST) {
         return sim_end_at(sim, b, sim_network(sim)->ports)->peer;
+    }
     return sim_end_at(
         sim, a, b == ID_HOST ? sim_network(sim)->ports : network_port_to(sim_network(sim), a, b));
 }
@@ -225,16 +234,18 @@ const char *sim_fault_name(enum sim_fault_kind kind)
 
 void fault_apply(struct sim *sim, const struct sim_fault *fault)
 {
-    if (fault->kind == SIM_ABORT && !program_abort(sim, fault->a))
+    if (fault->kind == SIM_ABORT && !program_abort(sim, fault->a)) {
         return; /* it is over: nothing happens */
+    }
     trace_fault(sim, fault);
     sim->result.faults_happened++;
     switch (fault->kind) {
     case SIM_KILL:
-        if (fault->a == ID_HOST)
+        if (fault->a == ID_HOST) {
             host_die(sim, true);
-        else
+        } else {
             kill_node(sim, fault->a);
+        }
         break;
     case SIM_STOP: host_stop(sim, fault->slow_ns); break;
     case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;
@@ -251,27 +262,31 @@ void fault_phase(struct sim *sim)
     const struct sim_faults *faults = &sim->options.faults;
     uint64_t start_ns = sim->phase == SIM_RUN ? sim->result.clock_base_ns : sim->now_ns;
 
-    for (unsigned i = 0; i < faults->count; i++)
+    for (unsigned i = 0; i < faults->count; i++) {
         if (faults->list[i].phase == sim->phase) {
-            if (faults->list[i].at_ns == 0)
+            if (faults->list[i].at_ns == 0) {
                 fault_apply(sim, &faults->list[i]);
-            else
+            } else {
                 partition_at_model(&sim->partitions[0], start_ns + faults->list[i].at_ns, DUE_FAULT,
                                    i);
+            }
         }
+    }
 }
 
 void sim_inject(struct sim *sim, const struct sim_fault *fault)
 {
     struct sim_faults *faults = &sim->options.faults;
 
-    if (faults->count == SIM_FAULTS_MAX)
+    if (faults->count == SIM_FAULTS_MAX) {
         return;
+    }
     faults->list[faults->count] = *fault;
-    if (fault->at_ns)
+    if (fault->at_ns) {
         partition_at_model(&sim->partitions[0], sim->now_ns + fault->at_ns, DUE_FAULT,
                            faults->count);
-    else
+    } else {
         fault_apply(sim, fault);
+    }
     faults->count++;
 }

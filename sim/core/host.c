@@ -72,11 +72,13 @@ static void fill_program(struct sim *sim)
     struct host *host = &sim->host;
     uint64_t seed = 1;
 
-    for (uint32_t rank = 0; rank < sim->count; rank++)
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
         block_pack(host->blocks + (size_t)rank * BLOCK_BYTES,
                    &(struct block_header){.rank = rank, .size = sim->count});
-    for (uint32_t i = 0; i < sim->layout.image_room; i++)
+    }
+    for (uint32_t i = 0; i < sim->layout.image_room; i++) {
         host->image[i] = (uint8_t)random_next(&seed);
+    }
 }
 
 bool host_init(struct sim *sim)
@@ -86,10 +88,12 @@ bool host_init(struct sim *sim)
     host->blocks = calloc(sim->count, BLOCK_BYTES);
     host->image = malloc(sim->layout.image_room);
     host->digests = malloc((size_t)sim->count * DIGEST_BYTES);
-    if (!host->blocks || !host->image || !host->digests)
+    if (!host->blocks || !host->image || !host->digests) {
         return false;
-    for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++)
+    }
+    for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {
         host->links[i] = &sim_host_end(sim, i)->link;
+    }
     fill_program(sim);
     host->give_up_ns = UINT64_MAX;
     begin_boot(sim);
@@ -108,8 +112,9 @@ static void enter(struct sim *sim, enum sim_phase phase)
     sim->phase = (uint8_t)phase;
     trace_phase(sim);
     sim->progress_ns = sim->got_on_ns = sim->wall_ns;
-    if (phase <= sim->phase_latest)
+    if (phase <= sim->phase_latest) {
         return; /* that of a program that is loaded again */
+    }
     sim->phase_latest = (uint8_t)phase;
     fault_phase(sim);
 }
@@ -156,8 +161,9 @@ static void protect(struct controller_program *program)
 
     program->code_end = (program->base + program->image_bytes / 2) & pages;
     program->constants_end = (program->base + program->image_bytes) & pages;
-    if (program->code_end <= program->base)
+    if (program->code_end <= program->base) {
         program->code_end = program->constants_end = program->base;
+    }
 }
 
 /* False: the controller takes no program now. */
@@ -181,11 +187,13 @@ static bool load(struct sim *sim, uint32_t bytes)
     protect(&host->program);
     sim->crowded = true;
     sim_all_partitions(sim, expect);
-    if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK)
+    if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK) {
         return false;
+    }
     host->receipts = 0;
-    for (uint32_t rank = 0; rank < sim->count; rank++)
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
         sim->actors[rank].receipted = false;
+    }
     return true;
 }
 
@@ -209,16 +217,18 @@ static void begin_tasks(struct sim *sim)
 {
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct task *before = &sim->tasks[rank];
-        if (sim->actors[rank].dead)
+        if (sim->actors[rank].dead) {
             continue;
+        }
         sim->tasks[rank] = (struct task){.data = before->data,
                                          .data_address = before->data_address,
                                          .data_bytes = before->data_bytes,
                                          .wake_ns = UINT64_MAX};
         sim->actors[rank].polls = false;
     }
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         memset(sim->partitions[i].lines, 0, sizeof sim->partitions[i].lines);
+    }
     memset(sim->result.lines, 0, sizeof sim->result.lines);
     memset(sim->expected, 0, sim->count * sizeof *sim->expected);
     sim->result.line_count = 0;
@@ -229,11 +239,13 @@ static void begin_run(struct sim *sim)
 {
     struct host *host = &sim->host;
 
-    if (host->again == AGAIN_LOADED)
+    if (host->again == AGAIN_LOADED) {
         begin_tasks(sim);
+    }
     sim->result.clock_base_ns = host->end_ns;
-    if (scenario_sends(sim->options.scenario))
+    if (scenario_sends(sim->options.scenario)) {
         messages_prepare(sim);
+    }
     sim->pause = true;
     enter(sim, SIM_RUN);
     controller_run(&host->controller, now_us(sim));
@@ -257,10 +269,11 @@ static void measure_download(struct sim *sim)
 {
     add_download_line(sim);
     sim->pause = true;
-    if (sim->result.line_count == sim->options.size_count)
+    if (sim->result.line_count == sim->options.size_count) {
         sim_end(sim, sim->result.trouble_count ? SIM_ERROR : SIM_GOOD);
-    else
+    } else {
         CHECK(load(sim, next_bytes(sim)));
+    }
 }
 
 /* Loads the program that was stopped, when it may. */
@@ -268,8 +281,9 @@ static void load_again(struct sim *sim)
 {
     struct host *host = &sim->host;
 
-    if (host->again != AGAIN_WANTED || !load(sim, next_bytes(sim)))
+    if (host->again != AGAIN_WANTED || !load(sim, next_bytes(sim))) {
         return;
+    }
     host->again = AGAIN_LOADED;
     enter(sim, SIM_DOWNLOAD);
 }
@@ -291,19 +305,22 @@ static void take_loaded(struct sim *sim, const struct controller_event *event)
     result->download_bytes = (uint64_t)BLOCK_BYTES * sim->count +
                              (uint64_t)host->program.image_bytes * host->program.message_count;
     result->receipts = host->receipts;
-    if (sim->options.scenario == SIM_LOAD)
+    if (sim->options.scenario == SIM_LOAD) {
         measure_download(sim);
-    else
+    } else {
         begin_run(sim);
+    }
 }
 
 /* What a fault of a cable is called, and about whom. */
 static struct sim_about about_cable(const struct cable_fault *fault)
 {
-    if (fault->kind == CABLE_NODE_SILENT)
+    if (fault->kind == CABLE_NODE_SILENT) {
         return about_node(SIM_TROUBLE_NODE_SILENT, fault->node);
-    if (fault->kind == CABLE_HOST_MISSING)
+    }
+    if (fault->kind == CABLE_HOST_MISSING) {
         return about_node(SIM_TROUBLE_LINK_MISSING, fault->node);
+    }
     return about_link(SIM_TROUBLE_LINK_MISSING, fault->node, fault->peer);
 }
 
@@ -312,8 +329,9 @@ static void tell_event(struct sim *sim, struct sim_about about,
 {
     char text[WORDS_MAX];
 
-    if (words_of_event(&sim->host.controller, event, text))
+    if (words_of_event(&sim->host.controller, event, text)) {
         sim_trouble(sim, about, "%s", text);
+    }
 }
 
 static void tell_boot(struct sim *sim, const struct controller_event *event)
@@ -339,18 +357,20 @@ static void tell_load(struct sim *sim, const struct controller_event *event)
     tell_event(sim,
                about_error((enum sim_trouble_kind)kinds[event->reason], event->rank, event->status),
                event);
-    if (event->reason == LOAD_WRONG)
+    if (event->reason == LOAD_WRONG) {
         sim_end(sim, SIM_WRONG);
+    }
 }
 
 static void tell_link(struct sim *sim, const struct controller_event *event)
 {
     struct sim_about about = about_link(SIM_TROUBLE_LINK_DIED, event->rank, event->peer);
 
-    if (event->peer == ID_HOST)
+    if (event->peer == ID_HOST) {
         about = about_node(SIM_TROUBLE_HOST_LINK_DIED, event->rank);
-    else if (event->peer >= sim->count)
+    } else if (event->peer >= sim->count) {
         about = about_node(SIM_TROUBLE_LINK_DIED, event->rank);
+    }
     tell_event(sim, about, event);
 }
 
@@ -397,9 +417,10 @@ static void name_failures(struct sim *sim)
 {
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct task *task = &sim->tasks[rank];
-        if (task->status < 0 && task->status != E_CANCELLED && !sim->actors[rank].dead)
+        if (task->status < 0 && task->status != E_CANCELLED && !sim->actors[rank].dead) {
             sim_trouble(sim, about_error(SIM_TROUBLE_PROGRAM_FAILED, rank, task->status),
                         "node %u: %s", rank, status_text(task->status));
+        }
     }
 }
 
@@ -408,11 +429,13 @@ static void finish(struct sim *sim)
 {
     uint64_t wrong = 0;
 
-    for (unsigned i = 0; i < sim->result.line_count; i++)
+    for (unsigned i = 0; i < sim->result.line_count; i++) {
         wrong += sim->result.lines[i].wrong;
+    }
     name_failures(sim);
-    if (wrong)
+    if (wrong) {
         sim_end(sim, SIM_WRONG);
+    }
     sim_end(sim, sim->result.trouble_count || sim->deaths ? SIM_ERROR : SIM_GOOD);
 }
 
@@ -420,8 +443,9 @@ static void finish(struct sim *sim)
 static void give_up(struct sim *sim)
 {
     for (uint32_t rank = 0; rank < sim->count; rank++) {
-        if (sim->tasks[rank].state == TASK_ENDED)
+        if (sim->tasks[rank].state == TASK_ENDED) {
             continue;
+        }
         sim_trouble(sim, about_node(SIM_TROUBLE_NODE_UNREACHABLE, rank),
                     "node %u waits, and the host cannot reach it", rank);
         sim->actors[rank].given_up = true;
@@ -441,8 +465,9 @@ static void take_broken(struct sim *sim, const struct controller_event *event)
 {
     struct host *host = &sim->host;
 
-    if (host->stopping)
+    if (host->stopping) {
         return; /* more has died */
+    }
     if (event->phase != PHASE_RUN) {
         sim_end(sim, SIM_ERROR);
         return;
@@ -516,8 +541,9 @@ static void pass_time(struct sim *sim)
         host->active_ns = sim->progress_ns;
         controller_active(&host->controller);
     }
-    if (sim->wall_ns < pass_ns(sim))
+    if (sim->wall_ns < pass_ns(sim)) {
         return;
+    }
     uint64_t since_ns = clock_max(sim->progress_ns, host->passed_ns);
     host->passed_ns = sim->wall_ns;
     controller_pass(&host->controller, (sim->wall_ns - since_ns) / 1000, now_us(sim));
@@ -536,8 +562,9 @@ static void come_back(struct sim *sim)
     }
     host->dead = false;
     host->incarnation++;
-    for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++)
+    for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {
         sim_end_restart(sim_host_end(sim, i));
+    }
     begin_boot(sim);
 }
 
@@ -550,14 +577,17 @@ static void cancel(struct sim *sim)
     bool boots = host->controller.phase == PHASE_BOOT;
 
     host->cancelled = false;
-    if (host->stopping)
+    if (host->stopping) {
         return;
+    }
     enum controller_refusal refusal = controller_load(&host->controller, &other, now_us(sim));
-    if (!host->controller.broken && refusal != (boots ? CONTROLLER_BOOTS : CONTROLLER_BUSY))
+    if (!host->controller.broken && refusal != (boots ? CONTROLLER_BOOTS : CONTROLLER_BUSY)) {
         sim_trouble(sim, about(SIM_TROUBLE_DOWNLOAD_FAILED),
                     "a second program was not refused as it should be (%d)", (int)refusal);
-    if (boots || host->controller.broken)
+    }
+    if (boots || host->controller.broken) {
         return;
+    }
     host->again = AGAIN_WANTED;
     controller_stop(&host->controller, now_us(sim));
 }
@@ -567,23 +597,31 @@ bool host_step(struct sim *sim)
     struct host *host = &sim->host;
     const struct controller_event *event;
 
-    if (sim->wall_ns < host->away_ns)
+    if (sim->wall_ns < host->away_ns) {
         return false;
-    if (host->away_ns)
+    }
+    if (host->away_ns) {
         come_back(sim);
-    if (host->cancelled)
+    }
+    if (host->cancelled) {
         cancel(sim);
+    }
     pass_time(sim);
     bool more = controller_step(&host->controller, now_us(sim));
-    while (!host->away_ns && (event = controller_event(&host->controller)))
-        if (sim->verdict == SIM_RUNS) /* what is told later is too late */
+    while (!host->away_ns && (event = controller_event(&host->controller))) {
+        if (sim->verdict == SIM_RUNS) { /* what is told later is too late */
             take_event(sim, event);
-    if (host->controller.broken)
+        }
+    }
+    if (host->controller.broken) {
         sim_note_trouble(sim);
-    if (sim->wall_ns >= host->give_up_ns)
+    }
+    if (sim->wall_ns >= host->give_up_ns) {
         give_up(sim);
-    if (host->stopping && sim->running == 0)
+    }
+    if (host->stopping && sim->running == 0) {
         finish(sim);
+    }
     return more;
 }
 
@@ -592,10 +630,12 @@ uint64_t host_deadline(const struct sim *sim)
     const struct host *host = &sim->host;
     uint64_t own_ns = pass_ns(sim);
 
-    if (host->away_ns)
+    if (host->away_ns) {
         return (host->away_ns + 999) / 1000;
-    if (host->stopping)
+    }
+    if (host->stopping) {
         own_ns = host->give_up_ns;
+    }
     uint64_t own_us = (own_ns + 999) / 1000, deadline_us = controller_deadline(&host->controller);
     return own_us < deadline_us ? own_us : deadline_us;
 }
@@ -604,8 +644,9 @@ void host_stop(struct sim *sim, uint64_t length_ns)
 {
     struct host *host = &sim->host;
 
-    if (!host->dead)
+    if (!host->dead) {
         host->away_ns = clock_max(host->away_ns, sim->wall_ns + length_ns);
+    }
     sim_wake(sim, sim->count);
 }
 
@@ -613,12 +654,14 @@ void host_die(struct sim *sim, bool carrier_lost)
 {
     struct host *host = &sim->host;
 
-    if (host->dead)
+    if (host->dead) {
         return;
+    }
     host->dead = true;
     host->away_ns = sim->wall_ns + NEXT_HOST_MS * ms_ns;
-    for (unsigned i = 0; carrier_lost && i < network_host_links(sim_network(sim)); i++)
+    for (unsigned i = 0; carrier_lost && i < network_host_links(sim_network(sim)); i++) {
         sim_end_cut(sim_host_end(sim, i));
+    }
     sim_trouble(sim, about(SIM_TROUBLE_HOST_DIED), "the host died");
     sim_wake(sim, sim->count);
 }

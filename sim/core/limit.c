@@ -74,11 +74,12 @@ static struct step longest(const struct sim *sim)
     const struct sim_options *options = &sim->options;
     struct step step = download(sim, options->image_bytes);
 
-    for (unsigned i = 0; i < options->size_count; i++)
+    for (unsigned i = 0; i < options->size_count; i++) {
         step = longer(step, options->scenario == SIM_LOAD ? download(sim, options->sizes[i])
                             : scenario_is_collective(options->scenario)
                                 ? collective(sim, i)
                                 : message(sim, options->sizes[i]));
+    }
     return step;
 }
 
@@ -87,8 +88,9 @@ static uint64_t stopped_ns(const struct sim_faults *faults)
 {
     uint64_t ns = faults->fail_event ? SIM_STOP_MS * UINT64_C(1000000) : 0;
 
-    for (unsigned i = 0; i < faults->count; i++)
+    for (unsigned i = 0; i < faults->count; i++) {
         ns += faults->list[i].kind == SIM_STOP ? faults->list[i].slow_ns : 0;
+    }
     return ns;
 }
 
@@ -97,9 +99,11 @@ static uint64_t frame_ns(const struct sim_faults *faults)
 {
     uint64_t slow_ns = 0;
 
-    for (unsigned i = 0; i < faults->count; i++)
-        if (faults->list[i].kind == SIM_SLOW)
+    for (unsigned i = 0; i < faults->count; i++) {
+        if (faults->list[i].kind == SIM_SLOW) {
             slow_ns = clock_max(slow_ns, faults->list[i].slow_ns);
+        }
+    }
     return faults->delay_ns + faults->jitter_ns + slow_ns +
            (faults->rate ? FRAME_MOST * second_ns / faults->rate : 0);
 }

@@ -43,8 +43,9 @@ static void wake(struct sim_end *end)
     struct actor *actor = &sim->actors[end->actor];
 
     actor->links_due |= UINT32_C(1) << end->port;
-    if (!actor->queued)
+    if (!actor->queued) {
         sim_wake(sim, end->actor);
+    }
 }
 
 /* The receiver sees the chunk. */
@@ -54,10 +55,11 @@ static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
     struct sim *sim = partition->sim;
     uint64_t head[3] = {0};
 
-    if (chunk->bytes >= sizeof head && !chunk->middle)
+    if (chunk->bytes >= sizeof head && !chunk->middle) {
         memcpy(head, chunk->data, sizeof head); /* of a size that the compiler knows */
-    else if (!chunk->middle || !sim->unseen_bytes)
+    } else if (!chunk->middle || !sim->unseen_bytes) {
         memcpy(head, chunk->data, chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
+    }
     uint64_t place = (uint64_t)end_index(end) << 40, bytes = (uint64_t)chunk->bytes << 48;
     partition_digest(partition, (uint64_t[]){sim->now_ns ^ place, head[0] ^ head[2],
                                              sim->wall_ns + bytes, head[1]});
@@ -65,8 +67,9 @@ static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
     end->arrived++;
     partition->events++;
     if (sim->options.history &&
-        (!sim->options.stop_at || partition->events <= sim->options.stop_at))
+        (!sim->options.stop_at || partition->events <= sim->options.stop_at)) {
         history_add(sim, end, chunk);
+    }
     wake(end);
 }
 
@@ -104,8 +107,9 @@ static inline void append(struct sim_end *to, struct chunk *first, struct chunk 
 {
     *(to->first ? &to->last->next : &to->first) = first;
     to->last = last;
-    if (!to->flight)
+    if (!to->flight) {
         to->flight = first;
+    }
 }
 
 static void discard(struct pool *pool, struct chunk *chunk)
@@ -138,8 +142,9 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
         leaves += bytes * second_ns / faults->rate;
         end->busy_ns = leaves;
     }
-    if (faults->jitter_ns)
+    if (faults->jitter_ns) {
         leaves += random_below(&sim->seed, (uint32_t)faults->jitter_ns + 1);
+    }
     return leaves + faults->delay_ns;
 }
 
@@ -180,8 +185,9 @@ static inline uint64_t read_packet(struct partition *partition, const uint8_t *p
     const struct sim *sim = partition->sim;
 
     partition->moved |= packet_kind(packet) == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
-    if (packet_kind(packet) != PACKET_OPEN || bytes < OPEN_BYTES)
+    if (packet_kind(packet) != PACKET_OPEN || bytes < OPEN_BYTES) {
         return 0;
+    }
     uint64_t due_ns = open_clock(packet);
     if (!(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE))) {
         /* free traffic: late when model time has passed the moment at which it takes its link */
@@ -201,13 +207,15 @@ static void begin(struct partition *partition, struct sim_end *end, const uint8_
 
     *filling = (struct filling){.end = end};
     if (bytes >= FRAME_HEADER_BYTES) {
-        if (sim->trace)
+        if (sim->trace) {
             trace_frame(sim, end, data, bytes);
+        }
         bool checked = frame_flags(data) & FLAG_CHECKED;
         frame = FRAME_HEADER_BYTES + frame_length(data) + (checked ? FRAME_CHECK_BYTES : 0);
-        if (frame_type(data) == FRAME_PACKET && bytes > FRAME_HEADER_BYTES)
+        if (frame_type(data) == FRAME_PACKET && bytes > FRAME_HEADER_BYTES) {
             filling->model_due_ns =
                 read_packet(partition, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
+        }
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long = frame_type(data) == FRAME_DATA || frame > CHUNK_SHORT_MAX ||
                            sim->options.payload_checked;
@@ -223,8 +231,9 @@ static inline struct chunk *share(struct partition *partition, const uint8_t *da
 {
     struct chunk *chunk = pool_chunk(&partition->pool, data);
 
-    if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
+    if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed) {
         return NULL;
+    }
     chunk->holds++;
     chunk->next = NULL;
     return chunk;
@@ -253,13 +262,15 @@ static inline bool send_packet(struct partition *partition, struct sim_end *end,
 
     if (!sim->plain || partition->filling.left || end->mute || bytes <= FRAME_HEADER_BYTES ||
         bytes > CHUNK_SHORT_MAX || frame_type(data) != FRAME_PACKET ||
-        FRAME_HEADER_BYTES + frame_length(data) != bytes)
+        FRAME_HEADER_BYTES + frame_length(data) != bytes) {
         return false;
+    }
     struct chunk *chunk = share(partition, data, bytes);
     if (!chunk) {
         chunk = pool_take(&partition->pool, CHUNK_SHORT);
-        if (!chunk)
+        if (!chunk) {
             return false;
+        }
         copy_frame(chunk->data, data, bytes);
         chunk->bytes = bytes;
     }
@@ -297,8 +308,9 @@ static void fill(struct partition *partition, const uint8_t *data, uint32_t byte
             filling->last = chunk;
         }
         uint32_t piece = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
-        if (seen)
+        if (seen) {
             memcpy(chunk->data + chunk->bytes, data, piece);
+        }
         chunk->bytes += piece;
         data += piece;
         bytes -= piece;
@@ -314,17 +326,20 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
 
     CHECK(bytes > 0 && (filling->left == 0 || filling->end == end));
     end->sent++;
-    if (send_packet(partition, end, from, bytes))
+    if (send_packet(partition, end, from, bytes)) {
         return E_OK;
+    }
     while (bytes) {
-        if (filling->left == 0)
+        if (filling->left == 0) {
             begin(partition, end, from, bytes);
+        }
         uint32_t piece = bytes < filling->left ? bytes : filling->left;
         fill(partition, from, piece);
         from += piece;
         bytes -= piece;
-        if (filling->left == 0)
+        if (filling->left == 0) {
             launch(partition);
+        }
     }
     return E_OK;
 }
@@ -343,8 +358,9 @@ static bool end_receive(struct link *link, struct link_chunk *out)
 {
     struct sim_end *end = (struct sim_end *)link;
 
-    if (end->arrived == end->link.taken)
+    if (end->arrived == end->link.taken) {
         return false;
+    }
     if (end->numbers == UINT64_MAX) {
         end->starved = true;
         return false;
@@ -373,10 +389,12 @@ static struct chunk *take_held(struct sim_end *end, unsigned number)
 
     CHECK(end->numbers >> number & 1);
     end->numbers &= ~(UINT64_C(1) << number);
-    if (number < HELD_FEW)
+    if (number < HELD_FEW) {
         return end->few[number];
-    while ((*at)->number != number)
+    }
+    while ((*at)->number != number) {
         at = &(*at)->next;
+    }
     chunk = *at;
     *at = chunk->next;
     chunk->listed = false;
@@ -434,8 +452,9 @@ void sim_end_restart(struct sim_end *end)
 {
     struct pool *pool = &end->partition->pool;
 
-    while (end->numbers)
+    while (end->numbers) {
         pool_give(pool, take_held(end, (unsigned)__builtin_ctzll(end->numbers)));
+    }
     discard(pool, end->first);
     end->first = end->last = end->flight = NULL;
     end->starved = false;

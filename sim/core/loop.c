@@ -30,8 +30,9 @@ static const uint64_t answers_ns = UINT64_C(2000000000); /* in which nodes answe
 
 void sim_end(struct sim *sim, enum sim_verdict verdict)
 {
-    if (sim->verdict == SIM_RUNS)
+    if (sim->verdict == SIM_RUNS) {
         sim->verdict = (uint8_t)verdict;
+    }
 }
 
 /* Events before those of what was sent in this round. */
@@ -39,8 +40,9 @@ static uint64_t events_acted(const struct sim *sim)
 {
     uint64_t events = 0;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         events += sim->partitions[i].acted;
+    }
     return events;
 }
 
@@ -72,8 +74,9 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
 
 void sim_note_trouble(struct sim *sim)
 {
-    if (!sim->result.trouble_event && !sim->result.trouble_count)
+    if (!sim->result.trouble_event && !sim->result.trouble_count) {
         sim->result.trouble_event = sim->host_acts ? events_acted(sim) : sim_events(sim);
+    }
 }
 
 void sim_trouble(struct sim *sim, struct sim_about about, const char *format, ...)
@@ -82,8 +85,9 @@ void sim_trouble(struct sim *sim, struct sim_about about, const char *format, ..
     va_list arguments;
 
     sim_note_trouble(sim);
-    if (result->trouble_count++ >= SIM_TROUBLES_MAX)
+    if (result->trouble_count++ >= SIM_TROUBLES_MAX) {
         return;
+    }
     result->abouts[result->trouble_count - 1] = about;
     va_start(arguments, format);
     vsnprintf(result->troubles[result->trouble_count - 1], SIM_TEXT_MAX, format, arguments);
@@ -95,36 +99,41 @@ static void no_memory(struct sim *sim)
 {
     uint64_t bytes = sim->layout.total_bytes;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         bytes += sim->partitions[i].pool.bytes;
+    }
 
-    if (sim->verdict == SIM_RUNS)
+    if (sim->verdict == SIM_RUNS) {
         sim_trouble(sim, about(SIM_TROUBLE_NO_MEMORY),
                     "out of memory: %.0f MB are taken, and more frames are under way: simulate a "
                     "smaller cube, or fewer bytes",
                     (double)bytes / 1e6);
+    }
     sim_end(sim, SIM_NO_MEMORY);
 }
 
 void sim_look(struct sim *sim, uint32_t actor)
 {
-    if (actor == sim->count)
+    if (actor == sim->count) {
         sim->host_ready = true;
-    else
+    } else {
         partition_make_ready(sim_partition(sim, actor), actor);
+    }
 }
 
 void sim_wake(struct sim *sim, uint32_t actor)
 {
     struct actor *a = &sim->actors[actor];
 
-    if (a->queued || a->dead)
+    if (a->queued || a->dead) {
         return;
+    }
     a->queued = true;
-    if (a->slow_ns)
+    if (a->slow_ns) {
         partition_at_wall(sim_partition(sim, actor), sim->wall_ns + a->slow_ns, DUE_LOOK, actor);
-    else
+    } else {
         sim_look(sim, actor);
+    }
 }
 
 /* What the nodes of all partitions have measured of one size. */
@@ -144,8 +153,9 @@ static void merge_line(struct sim *sim, unsigned size)
         line->nodes += partition->nodes;
     }
     scenario_predict(&sim->options, size, line);
-    if (line->nodes && sim->result.line_count <= size)
+    if (line->nodes && sim->result.line_count <= size) {
         sim->result.line_count = size + 1;
+    }
     if (line->nodes == sim->count && !complete) {
         sim->pause = true;
         trace_measured(sim, size);
@@ -164,10 +174,12 @@ static void merge(struct sim *sim)
             sim->got_on_ns = sim->wall_ns;
             sim->asked = false;
         }
-        if (partition->moved || partition->got_on)
+        if (partition->moved || partition->got_on) {
             sim->progress_ns = sim->wall_ns;
-        if (partition->no_memory)
+        }
+        if (partition->no_memory) {
             no_memory(sim);
+        }
         measured |= partition->measured;
         ended += partition->ended;
         if (partition->moved || partition->got_on || partition->measured ||
@@ -176,11 +188,13 @@ static void merge(struct sim *sim)
             partition->ended = 0;
         }
     }
-    for (unsigned size = 0; measured && size < sim->options.size_count; size++)
+    for (unsigned size = 0; measured && size < sim->options.size_count; size++) {
         merge_line(sim, size);
+    }
     sim->running -= ended;
-    if (ended && sim->running == 0)
+    if (ended && sim->running == 0) {
         sim_wake(sim, sim->count);
+    }
 }
 
 /* The halves of a round, as a worker pool does them. */
@@ -200,34 +214,39 @@ void sim_all_partitions(struct sim *sim, worker_pool_work *work)
         worker_pool_run(sim->workers, work, sim);
         return;
     }
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         work(sim, i);
+    }
 }
 
 static void step_host(struct sim *sim)
 {
     struct actor *host = &sim->actors[sim->count];
 
-    if (!sim->host_ready)
+    if (!sim->host_ready) {
         return;
+    }
     sim->host_ready = host->queued = false;
     sim->host_acts = true;
     sim->partitions[0].steps++;
     bool more = host_step(sim);
     sim->host_acts = false;
     partition_arm(&sim->partitions[0], sim->count, host_deadline(sim));
-    if (more)
+    if (more) {
         sim_wake(sim, sim->count);
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    }
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         partition_tell(&sim->partitions[i]);
+    }
 }
 
 static uint32_t ready_count(const struct sim *sim)
 {
     uint32_t count = sim->host_ready;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         count += sim->partitions[i].ready_count;
+    }
     return count;
 }
 
@@ -246,8 +265,9 @@ static uint32_t withheld(const struct sim *sim, uint64_t odd)
 {
     uint32_t count = 0;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         count += sim->partitions[i].withheld[odd];
+    }
     return count;
 }
 
@@ -256,10 +276,12 @@ static uint64_t wall_limit(const struct sim *sim)
 {
     uint64_t epoch = sim->wall_ns / HOLD_EPOCH_NS;
 
-    if (withheld(sim, ~epoch & 1))
+    if (withheld(sim, ~epoch & 1)) {
         return (epoch + 1) * HOLD_EPOCH_NS - 1;
-    if (withheld(sim, epoch & 1))
+    }
+    if (withheld(sim, epoch & 1)) {
         return (epoch + 2) * HOLD_EPOCH_NS - 1;
+    }
     return UINT64_MAX;
 }
 
@@ -288,10 +310,11 @@ static void look_at_limit(struct sim *sim)
         sim->asked = true;
         host_ask(sim);
     } else if (idle_ns > most_ns + answers_ns) {
-        if (sim->progress_ns > sim->got_on_ns)
+        if (sim->progress_ns > sim->got_on_ns) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
                         "links are busy, and no program has got on for %.1f s",
                         (double)idle_ns / 1e9);
+        }
         stand(sim);
     }
 }
@@ -325,8 +348,9 @@ static void find_work(struct sim *sim)
     next_times(sim, &model_ns, &wall_ns);
     bool due = model_ns <= sim->now_ns || wall_ns <= sim->wall_ns;
     sim->crowded = ready >= CROWD;
-    if (ready || due)
+    if (ready || due) {
         return;
+    }
     if (model_ns == UINT64_MAX && wall_ns == UINT64_MAX) {
         stand(sim);
         return;
@@ -335,8 +359,9 @@ static void find_work(struct sim *sim)
     move_clocks(sim, model_ns, wall_ns);
     /* how many events are due only their queues know; a moment is mostly as busy as the last */
     sim->crowded = sim->busy >= CROWD;
-    if (sim->wall_ns > sim->got_on_ns + sim->limit.ns)
+    if (sim->wall_ns > sim->got_on_ns + sim->limit.ns) {
         look_at_limit(sim);
+    }
 }
 
 /* Whether partitions have something for each other, or for the host. */
@@ -344,8 +369,9 @@ static bool meeting_due(const struct sim *sim)
 {
     bool due = false;
 
-    for (unsigned i = 0; i < sim->partition_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
         due |= sim->partitions[i].sent;
+    }
     return due;
 }
 
@@ -357,11 +383,13 @@ static void round_of(struct sim *sim)
     sim_all_partitions(sim, act);
     merge(sim);
     step_host(sim);
-    if (meeting_due(sim))
+    if (meeting_due(sim)) {
         sim_all_partitions(sim, meet);
+    }
     merge(sim);
-    if (ready == 0)
+    if (ready == 0) {
         sim->busy = sim_events(sim) - before;
+    }
 }
 
 /* The event with whose round the run is to stop. A replay goes on to the next one: what the host
@@ -370,8 +398,9 @@ static uint64_t last_event(const struct sim *sim)
 {
     uint64_t stop_at = sim->options.stop_at;
 
-    if (stop_at == 0 || stop_at == UINT64_MAX)
+    if (stop_at == 0 || stop_at == UINT64_MAX) {
         return UINT64_MAX;
+    }
     return sim->options.history ? stop_at + 1 : stop_at;
 }
 
@@ -383,8 +412,9 @@ bool sim_advance(struct sim *sim, uint64_t events)
     sim->pause = false;
     while (sim->verdict == SIM_RUNS && sim_events(sim) < end && !sim->pause) {
         find_work(sim);
-        if (sim->verdict != SIM_RUNS)
+        if (sim->verdict != SIM_RUNS) {
             break;
+        }
         round_of(sim);
         if (++sim->rounds > sim->limit.rounds) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),

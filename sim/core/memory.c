@@ -57,10 +57,13 @@ static uint32_t image_max(const struct sim_options *options)
 {
     uint32_t bytes = options->image_bytes;
 
-    if (options->scenario == SIM_LOAD)
-        for (unsigned i = 0; i < options->size_count; i++)
-            if (options->sizes[i] > bytes)
+    if (options->scenario == SIM_LOAD) {
+        for (unsigned i = 0; i < options->size_count; i++) {
+            if (options->sizes[i] > bytes) {
                 bytes = options->sizes[i];
+            }
+        }
+    }
     return bytes;
 }
 
@@ -93,8 +96,9 @@ static unsigned partitions_fitting(const struct sim_options *options, const stru
     unsigned partitions = partitions_count(options);
 
     while (partitions > 1 &&
-           layout->program_bytes + partitions * layout->window_bytes > windows_max)
+           layout->program_bytes + partitions * layout->window_bytes > windows_max) {
         partitions--;
+    }
     return partitions;
 }
 
@@ -115,8 +119,9 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     layout.ends_bytes = (count * ports + 2 * network_host_links(network)) * sizeof(struct sim_end);
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
-        if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
+        if (!checked && scenario_bytes(options, rank) > layout.window_bytes) {
             layout.window_bytes = align_to(scenario_bytes(options, rank), FOLD_BYTES);
+        }
     }
     layout.partitions = partitions_fitting(options, &layout);
     layout.total_bytes = fixed_bytes(&layout, count) + layout.program_bytes +
@@ -168,8 +173,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
     task->data_bytes = (uint32_t)data;
     task->data_address = PROGRAM_ADDRESS + (uint32_t)data_offset;
-    for (unsigned p = 0; p < links; p++)
+    for (unsigned p = 0; p < links; p++) {
         list[p] = &sim_end_at(sim, rank, p)->link;
+    }
     struct node_config config = {.links = list,
                                  .link_count = links,
                                  .program = program,
@@ -214,16 +220,18 @@ static bool fold(uint8_t *window, uint64_t bytes)
         good = mmap(window + at, left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
                MAP_FAILED;
     }
-    if (file >= 0)
+    if (file >= 0) {
         close(file);
+    }
     return good;
 }
 
 /* Where frames are checked, what is in them counts. */
 static void note_unseen(struct sim *sim)
 {
-    if (sim->options.payload_checked)
+    if (sim->options.payload_checked) {
         return;
+    }
     sim->unseen = window_of(sim, 0);
     sim->unseen_bytes = sim->layout.partitions * sim->layout.window_bytes;
 }
@@ -237,8 +245,9 @@ bool memory_map(struct sim *sim)
     sim->map_bytes = layout->total_bytes + gap + 4096 + FOLD_BYTES;
     sim->map = mmap(NULL, sim->map_bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (sim->map == MAP_FAILED)
+    if (sim->map == MAP_FAILED) {
         return false;
+    }
     uint8_t *at = sim->map;
     sim->nodes = take(&at, count * layout->node_bytes);
     sim->ends = take(&at, layout->ends_bytes);
@@ -248,14 +257,16 @@ bool memory_map(struct sim *sim)
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, 2 * count * sizeof *sim->ready);
     sim->pools = at; /* not in large pages: few nodes use them */
-    if (sim->count <= HUGE_PAGES_NODES)
+    if (sim->count <= HUGE_PAGES_NODES) {
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
+    }
     for (unsigned partition = 0; partition < layout->partitions && layout->window_bytes;
-         partition++)
+         partition++) {
         if (!fold(window_of(sim, partition), layout->window_bytes)) {
             memory_unmap(sim);
             return false;
         }
+    }
     note_unseen(sim);
     return true;
 }
@@ -267,8 +278,9 @@ void memory_place(struct sim *sim, unsigned partition)
 
     for (uint32_t rank = 0; rank < sim->partitions[partition].end; rank++) {
         uint64_t bytes = area_bytes(layout, &sim->options, rank);
-        if (rank >= sim->partitions[partition].first)
+        if (rank >= sim->partitions[partition].first) {
             place_node(sim, rank, area, window);
+        }
         area += bytes;
     }
 }

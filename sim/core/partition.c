@@ -56,8 +56,9 @@ bool partitions_make(struct sim *sim)
     size_t bytes = sim->partition_count * sizeof *sim->partitions;
 
     sim->partitions = aligned_alloc(_Alignof(struct partition), bytes);
-    if (!sim->partitions)
+    if (!sim->partitions) {
         return false;
+    }
     memset(sim->partitions, 0, bytes);
     for (unsigned i = 0; i < sim->partition_count; i++) {
         struct partition *partition = &sim->partitions[i];
@@ -70,8 +71,9 @@ bool partitions_make(struct sim *sim)
         partition->pool.number = (uint8_t)i;
         partition->pool.scrub = sim->options.scrub;
         partition->pool.busy = end - first >= NODES_MANY;
-        for (uint32_t rank = first; rank < end; rank++)
+        for (uint32_t rank = first; rank < end; rank++) {
             sim->actors[rank].partition = (uint8_t)i;
+        }
     }
     return true;
 }
@@ -84,8 +86,9 @@ void partitions_free(struct sim *sim)
         queue_free(&partition->wall);
         batch_free(&partition->due);
         pool_free(&partition->pool);
-        for (unsigned to = 0; to <= sim->partition_count; to++)
+        for (unsigned to = 0; to <= sim->partition_count; to++) {
             outbox_free(&partition->out[to]);
+        }
     }
     free(sim->partitions);
 }
@@ -150,16 +153,19 @@ static void step(struct partition *partition, uint32_t rank)
     struct actor *actor = &sim->actors[rank];
 
     actor->queued = false;
-    if (actor->dead)
+    if (actor->dead) {
         return;
+    }
     partition->steps++;
     struct node *node = sim_node(sim, rank);
     bool more = node_step(node, sim->wall_ns / 1000);
-    if (node_program_moves(node) || actor->polls)
+    if (node_program_moves(node) || actor->polls) {
         more |= program_look(sim, rank);
+    }
     partition_arm(partition, rank, node_deadline(node));
-    if (more)
+    if (more) {
         sim_wake(sim, rank);
+    }
 }
 
 static void timer(struct partition *partition, uint32_t actor, uint64_t time_ns)
@@ -167,8 +173,9 @@ static void timer(struct partition *partition, uint32_t actor, uint64_t time_ns)
     struct sim *sim = partition->sim;
     struct actor *a = &sim->actors[actor];
 
-    if (a->armed_ns != time_ns || a->dead)
+    if (a->armed_ns != time_ns || a->dead) {
         return; /* an earlier one has taken its place */
+    }
     a->armed_ns = UINT64_MAX;
     if (a->wanted_ns <= sim->wall_ns) {
         sim_wake(sim, actor);
@@ -196,8 +203,9 @@ static void dispatch(struct partition *partition, const struct event *event)
         return;
     case DUE_PROGRAM:
         partition->events++;
-        if (program_wake(sim, event->index, event->time_ns))
+        if (program_wake(sim, event->index, event->time_ns)) {
             sim_wake(sim, event->index);
+        }
         return;
     default:
         partition->events++;
@@ -214,12 +222,13 @@ static void find_due(struct partition *partition)
     bool model = queue_time(&partition->model) <= sim->now_ns;
 
     partition->due.count = 0;
-    if (!sim->options.shuffle)
+    if (!sim->options.shuffle) {
         partition->no_memory |= !queue_take_due(&partition->wall, sim->wall_ns, &partition->due) ||
                                 !queue_take_due(&partition->model, sim->now_ns, &partition->due);
-    else if (wall || model)
+    } else if (wall || model) {
         partition->no_memory |=
             !batch_add(&partition->due, queue_take(wall ? &partition->wall : &partition->model));
+    }
 }
 
 /* Takes the events of this time, also those that others of them add; where their order is drawn,
@@ -230,8 +239,9 @@ static void take_events(struct partition *partition)
 
     do {
         find_due(partition);
-        for (uint32_t i = 0; i < partition->due.count; i++)
+        for (uint32_t i = 0; i < partition->due.count; i++) {
             dispatch(partition, &partition->due.events[i]);
+        }
     } while (partition->due.count && (!sim->options.shuffle || random_below(&sim->shuffle, 4)));
 }
 
@@ -251,10 +261,11 @@ static void step_ready(struct partition *partition)
     for (uint32_t i = 0; i < partition->stepped_count; i++) {
         prefetch_step(partition, i);
         uint32_t rank = ready[i];
-        if (shuffled && random_below(&sim->shuffle, 2))
+        if (shuffled && random_below(&sim->shuffle, 2)) {
             partition_make_ready(partition, rank);
-        else
+        } else {
             step(partition, rank);
+        }
     }
 }
 
@@ -277,8 +288,9 @@ void partition_tell(struct partition *partition)
 {
     uint32_t sent = 0;
 
-    for (unsigned to = 0; to <= partition->sim->partition_count; to++)
+    for (unsigned to = 0; to <= partition->sim->partition_count; to++) {
         sent |= partition->out[to].count;
+    }
     partition->sent = sent != 0;
     tell_times(partition);
 }
@@ -299,8 +311,9 @@ void partition_meet(struct partition *partition)
     for (unsigned from = 0; from < sim->partition_count; from++) {
         struct partition *other = &sim->partitions[from];
         take(&other->out[partition->pool.number]); /* its own: from the host */
-        if (partition->pool.number == 0)
+        if (partition->pool.number == 0) {
             take(&other->out[sim->partition_count]);
+        }
         pool_collect(&partition->pool, &other->pool);
     }
     partition->sent = false; /* others empty its outboxes at this moment */

@@ -30,15 +30,18 @@ static bool add_slab(struct pool *pool, enum chunk_kind kind)
 {
     struct slab *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
 
-    if (!slab)
+    if (!slab) {
         return false;
+    }
     /* a first one may stay almost empty */
-    if (pool->slabs[kind] || (pool->busy && kind == CHUNK_SHORT))
+    if (pool->slabs[kind] || (pool->busy && kind == CHUNK_SHORT)) {
         madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
+    }
     *slab = (struct slab){.next = pool->slabs[kind], .used = sizeof *slab};
     pool->slabs[kind] = slab;
-    if (kind == CHUNK_SHORT)
+    if (kind == CHUNK_SHORT) {
         *place_of(pool, (uintptr_t)slab) = slab;
+    }
     return true;
 }
 
@@ -48,10 +51,12 @@ static bool drop_returned(struct pool *pool, enum chunk_kind kind)
     while (!pool->free[kind] && pool->returned[kind]) {
         struct chunk *chunk = pool->returned[kind];
         pool->returned[kind] = chunk->next;
-        if (chunk->next)
+        if (chunk->next) {
             __builtin_prefetch(chunk->next, 1);
-        if (--chunk->holds == 0)
+        }
+        if (--chunk->holds == 0) {
             pool_put(pool, chunk);
+        }
     }
     return pool->free[kind];
 }
@@ -62,8 +67,9 @@ static bool grow(struct pool *pool, enum chunk_kind kind)
     uint32_t bytes = (uint32_t)sizeof(struct chunk) + rooms[kind];
     bool full = !pool->slabs[kind] || pool->slabs[kind]->used + bytes > SLAB_BYTES;
 
-    if (full && !add_slab(pool, kind))
+    if (full && !add_slab(pool, kind)) {
         return false;
+    }
     struct slab *slab = pool->slabs[kind];
     struct chunk *chunk = (struct chunk *)((uint8_t *)slab + slab->used);
     slab->used += bytes;
@@ -80,8 +86,9 @@ bool pool_refill(struct pool *pool, enum chunk_kind kind)
 
 void pool_put(struct pool *pool, struct chunk *chunk)
 {
-    if (pool->scrub)
+    if (pool->scrub) {
         memset(chunk->memory, SCRUB, rooms[chunk->kind]);
+    }
     chunk->next = pool->free[chunk->kind];
     pool->free[chunk->kind] = chunk;
 }
@@ -100,8 +107,9 @@ struct chunk *pool_chunk(const struct pool *pool, const void *address)
     uintptr_t base = (uintptr_t)address & ~(uintptr_t)(SLAB_BYTES - 1);
     struct slab *slab = *place_of(pool, base);
 
-    if ((uintptr_t)slab != base || !slab)
+    if ((uintptr_t)slab != base || !slab) {
         return NULL;
+    }
     uint32_t number = (uint32_t)((uintptr_t)address - base - sizeof *slab) / SHORT_BYTES;
     return (struct chunk *)((uint8_t *)(slab + 1) + (size_t)number * SHORT_BYTES);
 }
@@ -110,8 +118,9 @@ void pool_collect(struct pool *pool, struct pool *other)
 {
     for (unsigned kind = 0; kind < CHUNK_KINDS; kind++) {
         struct foreign *foreign = &other->foreign[pool->number][kind];
-        if (!foreign->first)
+        if (!foreign->first) {
             continue;
+        }
         foreign->last->next = pool->returned[kind];
         pool->returned[kind] = foreign->first;
         foreign->first = NULL;
@@ -120,11 +129,12 @@ void pool_collect(struct pool *pool, struct pool *other)
 
 void pool_free(struct pool *pool)
 {
-    for (unsigned kind = 0; kind < CHUNK_KINDS; kind++)
+    for (unsigned kind = 0; kind < CHUNK_KINDS; kind++) {
         while (pool->slabs[kind]) {
             struct slab *slab = pool->slabs[kind];
             pool->slabs[kind] = slab->next;
             free(slab);
         }
+    }
     *pool = (struct pool){0};
 }

@@ -70,8 +70,9 @@ bool pool_refill(struct pool *pool, enum chunk_kind kind);
 
 static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
 {
-    if (!pool->free[kind] && !pool_refill(pool, kind))
+    if (!pool->free[kind] && !pool_refill(pool, kind)) {
         return NULL;
+    }
     struct chunk *chunk = pool->free[kind];
     pool->free[kind] = chunk->next;
     if (chunk->next) { /* the one that will be taken next */
@@ -93,10 +94,11 @@ void pool_put_aside(struct pool *pool, struct chunk *chunk);
 /* Drops one hold. */
 static inline void pool_give(struct pool *pool, struct chunk *chunk)
 {
-    if (chunk->home != pool->number)
+    if (chunk->home != pool->number) {
         pool_put_aside(pool, chunk);
-    else if (--chunk->holds == 0)
+    } else if (--chunk->holds == 0) {
         pool_put(pool, chunk);
+    }
 }
 
 /* Takes back what the other pool has put aside for this one. */

@@ -38,8 +38,9 @@ static inline __attribute__((always_inline)) void fetch_span(const void *at, siz
     const uint8_t *line = (const uint8_t *)at;
 
 #pragma GCC unroll 8
-    for (size_t i = 0; i < bytes; i += LINE)
+    for (size_t i = 0; i < bytes; i += LINE) {
         fetch(line + i);
+    }
 }
 
 /* What every step of a node looks at. */
@@ -92,8 +93,9 @@ static void look_up(struct partition *partition, uint32_t place)
 
     *prefetch = (struct prefetch){.node = sim_node(sim, rank), .rank = rank};
     fetch_node(prefetch->node);
-    if (port >= ports)
+    if (port >= ports) {
         return;
+    }
     prefetch->port = &sim_ports(sim, rank)[port];
     prefetch->end = &sim->ends[rank * (size_t)ports + port];
     fetch_port(prefetch->port);
@@ -109,26 +111,30 @@ static bool is_large(const struct partition *partition)
 void prefetch_begin(struct partition *partition)
 {
     for (uint32_t i = 0; is_large(partition) && i < PREFETCH_NODE && i < partition->stepped_count;
-         i++)
+         i++) {
         look_up(partition, i);
+    }
 }
 
 void prefetch_step(struct partition *partition, uint32_t place)
 {
     uint32_t count = partition->stepped_count;
 
-    if (!is_large(partition))
+    if (!is_large(partition)) {
         return;
-    if (place + PREFETCH_NODE < count)
+    }
+    if (place + PREFETCH_NODE < count) {
         look_up(partition, place + PREFETCH_NODE);
+    }
     const struct prefetch *prefetch = prefetch_at(partition, place + PREFETCH_FRAME);
     if (place + PREFETCH_FRAME < count && prefetch->end && prefetch->end->first) {
         fetch(prefetch->end->first);
         fetch(prefetch->end->first->data);
     }
     prefetch = prefetch_at(partition, place + PREFETCH_OUT);
-    if (place + PREFETCH_OUT < count && prefetch->end && prefetch->end->first)
+    if (place + PREFETCH_OUT < count && prefetch->end && prefetch->end->first) {
         fetch_out(partition->sim, prefetch, prefetch->end->first->data + FRAME_HEADER_BYTES);
+    }
 }
 
 void prefetch_take(const struct outbox *out, uint32_t at)

@@ -49,13 +49,15 @@ static inline bool event_before(const struct event *a, const struct event *b)
  * as a whole, which waits for the writes. */
 static inline bool queue_add(struct queue *queue, struct event event)
 {
-    if (queue->count == queue->room && !queue_grow(queue))
+    if (queue->count == queue->room && !queue_grow(queue)) {
         return false;
+    }
     uint32_t at = queue->count++;
     while (at > 0) {
         uint32_t parent = (at - 1) / QUEUE_CHILDREN;
-        if (!event_before(&event, &queue->events[parent]))
+        if (!event_before(&event, &queue->events[parent])) {
             break;
+        }
         queue->events[at] = queue->events[parent];
         at = parent;
     }

@@ -115,8 +115,9 @@ static inline struct sim_end *sim_end_at(const struct sim *sim, uint32_t rank, u
     const struct network *network = sim_network(sim);
     size_t ports = network->ports;
 
-    if (port < ports)
+    if (port < ports) {
         return &sim->ends[rank * ports + port];
+    }
     return &sim->ends[sim->count * ports + (size_t)network_host_link_of(network, rank)];
 }
 

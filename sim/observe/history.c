@@ -30,10 +30,11 @@ void history_add(struct sim *sim, const struct sim_end *end, const struct chunk 
 
 static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
 {
-    if (actor == sim->count)
+    if (actor == sim->count) {
         snprintf(text, 16, "host");
-    else
+    } else {
         snprintf(text, 16, "node %u", actor);
+    }
 }
 
 static const char *packet_name(uint8_t kind)
@@ -102,8 +103,9 @@ unsigned sim_history(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned
     uint64_t count = sim->history_count;
     uint64_t kept = count < SIM_HISTORY_MAX ? count : SIM_HISTORY_MAX;
 
-    if (lines > kept)
+    if (lines > kept) {
         lines = (unsigned)kept;
+    }
     for (unsigned i = 0; i < lines; i++) {
         const struct history *entry = &sim->history[(count - lines + i) % SIM_HISTORY_MAX];
         char from[16], to[16], what[128];

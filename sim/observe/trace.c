@@ -44,10 +44,11 @@ struct trace_track trace_step_track(uint32_t rank)
 
 const char *trace_actor_name(const struct sim *sim, uint32_t actor, char text[16])
 {
-    if (actor >= sim->count)
+    if (actor >= sim->count) {
         snprintf(text, 16, "host");
-    else
+    } else {
         snprintf(text, 16, "%" PRIu32, actor);
+    }
     return text;
 }
 
@@ -56,8 +57,9 @@ static void name_process(const struct sim *sim, struct trace_track track, uint32
 {
     char number[16], name[32];
 
-    if (sim->trace->named[actor])
+    if (sim->trace->named[actor]) {
         return;
+    }
     sim->trace->named[actor] = true;
     trace_actor_name(sim, actor, number);
     snprintf(name, sizeof name, "%s%s", actor < sim->count ? "node " : "", number);
@@ -85,8 +87,9 @@ void trace_name_node(const struct sim *sim, uint32_t rank)
 {
     struct trace_node *node = &sim->trace->nodes[rank];
 
-    if (node->named)
+    if (node->named) {
         return;
+    }
     node->named = true;
     name_process(sim, trace_program_track(rank), rank);
     trace_file_name_thread(&sim->trace->file, trace_program_track(rank), "program", 0);
@@ -103,8 +106,9 @@ static struct trace_circuit *take_circuit(struct trace *trace)
         return circuit;
     }
     circuit = malloc(sizeof *circuit);
-    if (!circuit)
+    if (!circuit) {
         trace->file.error = ENOMEM;
+    }
     return circuit;
 }
 
@@ -113,8 +117,9 @@ static uint32_t hops_of(const struct sim *sim, const struct sim_end *end, const 
 {
     uint32_t to = end->peer->actor, dst = packet_dst(packet);
 
-    if (open_has_hops(open_flags(packet)))
+    if (open_has_hops(open_flags(packet))) {
         return hop_list_count(open_hops(packet));
+    }
     return packet_hops(packet) +
            (to < sim->count && dst < sim->count ? network_distance(sim_network(sim), to, dst) : 0);
 }
@@ -130,8 +135,9 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
     struct trace_circuit *circuit = take_circuit(sim->trace);
     uint32_t src = packet_src(packet);
 
-    if (!circuit)
+    if (!circuit) {
         return;
+    }
     *circuit = (struct trace_circuit){.src = src == ID_HOST ? sim->count : src,
                                       .dst = packet_dst(packet),
                                       .bytes = open_length(packet),
@@ -142,8 +148,9 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
                                       .hop = (uint16_t)packet_hops(packet),
                                       .hops = (uint16_t)hops_of(sim, end, packet),
                                       .set_ns = open_clock(packet)};
-    if (circuit->kind == TRACE_STEP && src < sim->count)
+    if (circuit->kind == TRACE_STEP && src < sim->count) {
         circuit->operation = (uint8_t)sim_node(sim, src)->engine.call.operation;
+    }
     *(link->first ? &link->last->next : &link->first) = circuit;
     link->last = circuit;
 }
@@ -186,10 +193,12 @@ static void note_ends(const struct sim *sim, const struct sim_end *end,
     bool ends = end->peer->actor == circuit->dst;
 
     if (circuit->kind == TRACE_STEP) {
-        if (begins)
+        if (begins) {
             trace_note_step(sim, circuit->src, circuit, slice->end_ns);
-        if (ends)
+        }
+        if (ends) {
             trace_note_step(sim, circuit->dst, circuit, slice->end_ns);
+        }
     } else if (circuit->kind == TRACE_MESSAGE && begins) {
         struct trace_slice message = *slice;
         trace_name_node(sim, circuit->src);
@@ -210,13 +219,15 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
     uint64_t tau_ns = profile->tau_ns, set_ns = circuit->set_ns;
     char name[48], about[240];
 
-    if (circuit->src >= sim->count)
+    if (circuit->src >= sim->count) {
         tau_ns = tau_ns * (circuit->hop == 1 ? profile->sigma_permille : 1000u) / 1000;
+    }
     /* Its OPEN passed right behind that of its source's message before, when nobody here knew how
      * long that one would hold the link; the receiver has counted it so (router_accept). */
     if (circuit->kind == TRACE_MESSAGE && circuit->src == link->src &&
-        set_ns < link->free_ns + tau_ns)
+        set_ns < link->free_ns + tau_ns) {
         set_ns = link->free_ns + circuit->hop * tau_ns;
+    }
     uint64_t flows_ns = done_ns - clock_transfer(profile, circuit->hops, circuit->bytes);
     describe(sim, circuit, name, about);
     struct trace_slice slice = {.track = link_track(sim, end),
@@ -259,14 +270,16 @@ static void take_answer(const struct sim *sim, const struct sim_end *end, const 
     struct accept_body accept;
     struct refuse_body refuse;
 
-    if (!circuit)
+    if (!circuit) {
         return;
-    if (packet_kind(packet) == PACKET_ACCEPT && accept_unpack(body, body_bytes, &accept))
+    }
+    if (packet_kind(packet) == PACKET_ACCEPT && accept_unpack(body, body_bytes, &accept)) {
         note_accepted(sim, end->peer, circuit, accept.done_ns);
-    else if (packet_kind(packet) == PACKET_REFUSE && refuse_unpack(body, body_bytes, &refuse))
+    } else if (packet_kind(packet) == PACKET_REFUSE && refuse_unpack(body, body_bytes, &refuse)) {
         note_refused(sim, end->peer, circuit, refuse.reason);
-    else
+    } else {
         return;
+    }
     link->first = circuit->next;
     circuit->next = sim->trace->free;
     sim->trace->free = circuit;
@@ -280,20 +293,23 @@ void trace_frame(const struct sim *sim, const struct sim_end *end, const uint8_t
     uint16_t number = frame_seq(frame);
 
     if (sim->trace->file.error ||
-        (frame_type(frame) != FRAME_PACKET && frame_type(frame) != FRAME_DATA))
+        (frame_type(frame) != FRAME_PACKET && frame_type(frame) != FRAME_DATA)) {
         return;
-    if (link->seen && (int16_t)(number - link->number) <= 0)
+    }
+    if (link->seen && (int16_t)(number - link->number) <= 0) {
         return; /* sent once more */
+    }
     link->seen = true;
     link->number = number;
     if (frame_type(frame) == FRAME_DATA) {
-        if (frame_flags(frame) & FLAG_ABORT)
+        if (frame_flags(frame) & FLAG_ABORT) {
             trace_file_instant(&sim->trace->file,
                                &(struct trace_slice){.track = link_track(sim, end),
                                                      .name = "cut short",
                                                      .category = "cut",
                                                      .start_ns = sim->now_ns},
                                't', "%s", "");
+        }
     } else if (packet_kind(packet) == PACKET_OPEN && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES) {
         take_open(sim, end, packet);
     } else if (bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES) {
@@ -323,8 +339,9 @@ void trace_damage(const struct sim *sim, const char *what)
 {
     const struct sim_end *end = sim->partitions[0].filling.end;
 
-    if (!sim->trace)
+    if (!sim->trace) {
         return;
+    }
     trace_file_instant(&sim->trace->file,
                        &(struct trace_slice){.track = link_track(sim, end),
                                              .name = what,

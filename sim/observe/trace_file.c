@@ -16,8 +16,9 @@ static int write_all(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
         ssize_t partition = write(fd, data, bytes);
-        if (partition < 0 && errno != EINTR)
+        if (partition < 0 && errno != EINTR) {
             return errno;
+        }
         if (partition > 0) {
             data += partition;
             bytes -= (size_t)partition;
@@ -33,8 +34,9 @@ static void flush(struct trace_file *file)
     sha256_update(&file->sha, used, (const uint8_t *)file->buffer);
     file->bytes += used;
     file->used = 0;
-    if (!file->error)
+    if (!file->error) {
         file->error = write_all(file->fd, file->buffer, used);
+    }
 }
 
 static void add_list(struct trace_file *file, const char *format, va_list arguments)
@@ -66,8 +68,9 @@ static void commit(struct trace_file *file)
 
 static void open_event(struct trace_file *file, char kind, struct trace_track track)
 {
-    if (file->used > TRACE_BUFFER - TRACE_EVENT_MAX)
+    if (file->used > TRACE_BUFFER - TRACE_EVENT_MAX) {
         flush(file);
+    }
     file->filling = file->used;
     add(file, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, file->events ? ",\n" : "",
         kind, track.process, track.thread);
@@ -194,8 +197,9 @@ void trace_file_async(struct trace_file *file, const struct trace_slice *slice, 
 
 void trace_file_end(struct trace_file *file, uint8_t digest[32])
 {
-    if (file->used > TRACE_BUFFER - TRACE_EVENT_MAX)
+    if (file->used > TRACE_BUFFER - TRACE_EVENT_MAX) {
         flush(file);
+    }
     file->filling = file->used;
     add(file, "%s", tail);
     commit(file);
@@ -205,6 +209,7 @@ void trace_file_end(struct trace_file *file, uint8_t digest[32])
 
 void trace_file_abandon(const struct trace_file *file)
 {
-    if (!file->error && write_all(file->fd, file->buffer, file->used) == 0)
+    if (!file->error && write_all(file->fd, file->buffer, file->used) == 0) {
         write_all(file->fd, tail, sizeof tail - 1);
+    }
 }

@@ -51,8 +51,9 @@ static struct trace_step *find_step(struct trace_node *node, uint32_t number, ui
 {
     unsigned i = 0;
 
-    while (i < node->open_count && node->open[i].number < number)
+    while (i < node->open_count && node->open[i].number < number) {
         i++;
+    }
     struct trace_step *step = &node->open[i];
     if (i == node->open_count || step->number != number) {
         memmove(step + 1, step, (node->open_count - i) * sizeof *step);
@@ -67,12 +68,15 @@ void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_ci
 {
     struct trace_node *node = &sim->trace->nodes[rank];
 
-    if (!node->active)
+    if (!node->active) {
         return; /* its program has ended, and its kernel walks on */
-    if (node->open_count == TRACE_STEPS_OPEN)
+    }
+    if (node->open_count == TRACE_STEPS_OPEN) {
         close_step(sim, rank);
-    if (circuit->step < node->step_next)
+    }
+    if (circuit->step < node->step_next) {
         return;
+    }
     struct trace_step *step =
         find_step(node, circuit->step, circuit->src == rank ? circuit->dst : circuit->src);
     step->end_ns = clock_max(step->end_ns, done_ns);
@@ -80,8 +84,9 @@ void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_ci
 
 void trace_collective(const struct sim *sim, uint32_t rank, uint32_t operation, uint32_t bytes)
 {
-    if (!sim->trace)
+    if (!sim->trace) {
         return;
+    }
     struct trace_node *node = &sim->trace->nodes[rank];
     node->active = true;
     node->operation = operation;
@@ -97,10 +102,12 @@ static void close_collective(const struct sim *sim, uint32_t rank, uint64_t end_
     struct trace_node *node = &sim->trace->nodes[rank];
     char name[48];
 
-    if (!node->active)
+    if (!node->active) {
         return;
-    while (node->open_count)
+    }
+    while (node->open_count) {
         close_step(sim, rank);
+    }
     node->active = false;
     end_ns = clock_max(end_ns, clock_max(node->step_begin_ns, node->begin_ns));
     snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", operation_name(node->operation),
@@ -119,8 +126,9 @@ static void close_collective(const struct sim *sim, uint32_t rank, uint64_t end_
 
 void trace_resumed(const struct sim *sim, uint32_t rank, int32_t status)
 {
-    if (sim->trace)
+    if (sim->trace) {
         close_collective(sim, rank, sim_node(sim, rank)->clock_ns, status_text(status));
+    }
 }
 
 /* The phase that has been until now. Boot takes no model time, its clock begins with the download.
@@ -143,8 +151,9 @@ static void close_phase(const struct sim *sim, uint64_t end_ns)
 
 void trace_phase(const struct sim *sim)
 {
-    if (sim->trace)
+    if (sim->trace) {
         close_phase(sim, sim->host.end_ns);
+    }
 }
 
 void trace_measured(const struct sim *sim, unsigned line)
@@ -152,8 +161,9 @@ void trace_measured(const struct sim *sim, unsigned line)
     const struct sim_line *measured = &sim->result.lines[line];
     char name[64];
 
-    if (!sim->trace)
+    if (!sim->trace) {
         return;
+    }
     snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", sim_scenario_title(sim->options.scenario),
              measured->bytes);
     struct trace_slice slice = {.track = measurement_track,
@@ -170,14 +180,16 @@ void trace_fault(const struct sim *sim, const struct sim_fault *fault)
     const char *kind = sim_fault_name((enum sim_fault_kind)fault->kind);
     char name[48], a[16], b[16];
 
-    if (!sim->trace)
+    if (!sim->trace) {
         return;
+    }
     trace_actor_name(sim, fault->a, a);
     trace_actor_name(sim, fault->b, b);
-    if (fault->kind == SIM_CUT || fault->kind == SIM_ONEWAY)
+    if (fault->kind == SIM_CUT || fault->kind == SIM_ONEWAY) {
         snprintf(name, sizeof name, "%s %s-%s", kind, a, b);
-    else
+    } else {
         snprintf(name, sizeof name, "%s %s", kind, a);
+    }
     struct trace_slice at = {
         .track = fault_track, .name = name, .category = "fault", .start_ns = sim->now_ns};
     trace_file_instant(&sim->trace->file, &at, 'g', "\"event\":%" PRIu64, sim_events(sim));
@@ -190,8 +202,9 @@ struct trace *trace_make(const struct sim *sim)
     struct trace *trace = calloc(1, sizeof *trace);
     char about[160 + NETWORK_NAME_MAX], name[NETWORK_NAME_MAX];
 
-    if (!trace)
+    if (!trace) {
         return NULL;
+    }
     trace->link_count = ends;
     trace->links = calloc(ends, sizeof *trace->links);
     trace->nodes = calloc(sim->count, sizeof *trace->nodes);
@@ -225,11 +238,13 @@ static void free_circuits(struct trace_circuit *circuit)
 
 void trace_free(struct trace *trace)
 {
-    if (!trace)
+    if (!trace) {
         return;
+    }
     free_circuits(trace->free);
-    for (size_t i = 0; trace->links && i < trace->link_count; i++)
+    for (size_t i = 0; trace->links && i < trace->link_count; i++) {
         free_circuits(trace->links[i].first);
+    }
     free(trace->links);
     free(trace->nodes);
     free(trace->named);
@@ -241,8 +256,9 @@ struct trace_result trace_end(const struct sim *sim)
     struct trace *trace = sim->trace;
     struct trace_result result = {0};
 
-    for (uint32_t rank = 0; rank < sim->count; rank++)
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
         close_collective(sim, rank, sim_node(sim, rank)->clock_ns, "not ended");
+    }
     trace_note_unanswered(sim);
     close_phase(sim, clock_max(trace->last_ns, sim->host.end_ns));
     trace_file_end(&trace->file, result.digest);

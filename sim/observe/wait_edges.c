@@ -51,8 +51,9 @@ static void add(struct collecting *c, struct wait_place to, const char *format, 
 {
     va_list arguments;
 
-    if (c->count == WAIT_EDGES_MAX)
+    if (c->count == WAIT_EDGES_MAX) {
         return;
+    }
     struct wait_edge *edge = &c->edges[c->count++];
     memset(edge, 0, sizeof *edge);
     edge->to = to;
@@ -66,18 +67,20 @@ static const struct wait_place nowhere = {0, WAIT_NOWHERE};
 
 static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
 {
-    if (actor >= sim->count)
+    if (actor >= sim->count) {
         snprintf(text, 16, "host");
-    else
+    } else {
         snprintf(text, 16, "%u", (unsigned)actor);
+    }
 }
 
 static void node_text(const struct sim *sim, uint32_t actor, char text[24])
 {
-    if (actor >= sim->count)
+    if (actor >= sim->count) {
         snprintf(text, 24, "the host");
-    else
+    } else {
         snprintf(text, 24, "node %u", (unsigned)actor);
+    }
 }
 
 /* A circuit in words, from its OPEN. */
@@ -91,10 +94,11 @@ static void circuit_text(const struct sim *sim, const uint8_t *packet, char text
     }
     actor_text(sim, packet_src(packet), from);
     actor_text(sim, packet_dst(packet), to);
-    if (open_flags(packet) & OPEN_SCHEDULE)
+    if (open_flags(packet) & OPEN_SCHEDULE) {
         snprintf(what, sizeof what, "step %u", (unsigned)open_match(packet));
-    else
+    } else {
         snprintf(what, sizeof what, open_flags(packet) & OPEN_IMAGE ? "image" : "message");
+    }
     snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
 }
 
@@ -110,9 +114,11 @@ static const struct circuit *held_at(const struct port *port)
 /* This node's oldest own circuit without an answer that is in `state`. */
 static const struct source *own_in(const struct router *router, enum source_state state)
 {
-    for (unsigned i = 0; i < router->opening_count; i++)
-        if (router->sources[router->opening[i]].state == state)
+    for (unsigned i = 0; i < router->opening_count; i++) {
+        if (router->sources[router->opening[i]].state == state) {
             return &router->sources[router->opening[i]];
+        }
+    }
     return NULL;
 }
 
@@ -128,12 +134,15 @@ static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigne
     for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
         const struct router *router = router_of(sim, actor);
         const struct port *out = &router->ports[port];
-        if (out->setup_count == 0)
+        if (out->setup_count == 0) {
             return NULL;
-        if (out->setup_holder == PORT_LOCAL)
+        }
+        if (out->setup_holder == PORT_LOCAL) {
             return own_open(own_in(router, SOURCE_OPENED));
-        if (out->setup_holder >= router->port_count)
+        }
+        if (out->setup_holder >= router->port_count) {
             return NULL;
+        }
         const struct sim_end *before = peer_of(sim, actor, out->setup_holder);
         actor = before->actor;
         port = before->port;
@@ -148,9 +157,10 @@ static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigne
         const struct sim_end *in = peer_of(sim, actor, port);
         const struct router *router = router_of(sim, in->actor);
         unsigned out = 0;
-        while (out < router->port_count &&
-               (router->ports[out].setup_count == 0 || router->ports[out].setup_holder != in->port))
+        while (out < router->port_count && (router->ports[out].setup_count == 0 ||
+                                            router->ports[out].setup_holder != in->port)) {
             out++;
+        }
         if (out == router->port_count) {
             bool held = router->ports[in->port].opens_held;
             return held ? (struct wait_place){in->actor, in->port} : nowhere;
@@ -187,10 +197,12 @@ static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t d
 
     for (uint32_t hop = 0; hop < hop_list_count(hops) && at < network->nodes; hop++) {
         unsigned out = hop_list_at(hops, hop).port;
-        if (out == HOP_DIMENSION_ORDER)
+        if (out == HOP_DIMENSION_ORDER) {
             out = network_next_hop(network, at, dst);
-        if (at == node && out == port)
+        }
+        if (at == node && out == port) {
             return hop;
+        }
         at = network_neighbour(network, at, out);
     }
     return HOP_NONE;
@@ -204,18 +216,22 @@ static bool will_open(const struct network *network, const struct node *node, ui
     uint32_t rank = node->router.id;
     const uint8_t *row = engine->row;
 
-    if (engine->stage != ENGINE_STEPS || engine->epoch != epoch)
+    if (engine->stage != ENGINE_STEPS || engine->epoch != epoch) {
         return false;
-    if (row && engine->row_open && !(engine->step_waits & STEP_SEND))
+    }
+    if (row && engine->row_open && !(engine->step_waits & STEP_SEND)) {
         row = plan_next(engine->part, row);
+    }
     for (; row; row = plan_next(engine->part, row)) {
         struct plan_row head = plan_row_at(row);
-        if (!(head.flags & ROW_SENDS))
+        if (!(head.flags & ROW_SENDS)) {
             continue;
+        }
         uint32_t to = plan_peer(engine->part, head.to, network, rank);
         uint32_t hop = hop_over(network, rank, to, plan_row_hops(row), actor, port);
-        if (hop == HOP_NONE || hop_list_at(plan_row_hops(row), hop).turn != turn)
+        if (hop == HOP_NONE || hop_list_at(plan_row_hops(row), hop).turn != turn) {
             continue;
+        }
         *number = head.step;
         return true;
     }
@@ -245,8 +261,9 @@ static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16
             "waits for its turn on link %s, which is that of %s", link, other);
         return true;
     }
-    if (!will_open(network, node, actor, port, epoch, turn, &step))
+    if (!will_open(network, node, actor, port, epoch, turn, &step)) {
         return false;
+    }
     add(c, (struct wait_place){src, WAIT_PROGRAM},
         "waits for its turn on link %s, which is that of node %u in step %u", link, (unsigned)src,
         (unsigned)step);
@@ -269,9 +286,11 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         return;
     }
     /* A path may lead anywhere, so each node is asked. */
-    for (uint32_t src = 0; src < sim->count; src++)
-        if (add_next(c, actor, port, epoch, src))
+    for (uint32_t src = 0; src < sim->count; src++) {
+        if (add_next(c, actor, port, epoch, src)) {
             return;
+        }
+    }
     struct open_hop hop = {0};
     open_next_hop(packet, &hop);
     add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
@@ -317,18 +336,20 @@ static void add_held(struct collecting *c, uint32_t actor, unsigned port)
     const struct circuit *held = held_at(&router->ports[port]);
     char node[24], text[80];
 
-    if (!held || !held->open.packet)
+    if (!held || !held->open.packet) {
         return;
+    }
     node_text(c->sim, actor, node);
     circuit_text(c->sim, held->open.packet, text);
     snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
-    if (held->out == PORT_LOCAL)
+    if (held->out == PORT_LOCAL) {
         add(c, (struct wait_place){actor, WAIT_PROGRAM},
             open_flags(held->open.packet) & OPEN_SCHEDULE ? "waits for %s to come to its step"
                                                           : "waits for %s to take it",
             node);
-    else
+    } else {
         add_link(c, actor, port, held->out, held->open.packet);
+    }
 }
 
 static void add_own(struct collecting *c, uint32_t actor)
@@ -364,11 +385,12 @@ static void add_send(struct collecting *c, uint32_t rank, const struct engine *e
     unsigned step = engine->head.step, to = engine->head.to;
     struct wait_place own = {rank, WAIT_OWN};
 
-    if (engine->step_waits & STEP_SEND)
+    if (engine->step_waits & STEP_SEND) {
         add(c, own, "waits in step %u of %s to begin its send to node %u", step, name, to);
-    else if (engine->step_waits & STEP_ANSWER)
+    } else if (engine->step_waits & STEP_ANSWER) {
         add(c, own, "waits in step %u of %s for the answer to its circuit to node %u", step, name,
             to);
+    }
 }
 
 /* The circuit that it takes: under way, or still to be begun. */
@@ -399,9 +421,10 @@ static void add_collective(struct collecting *c, uint32_t rank)
     }
     if (engine->stage != ENGINE_STEPS) {
         uint32_t other = engine_awaits(engine, &node->router);
-        if (other < c->sim->count && other != rank)
+        if (other < c->sim->count && other != rank) {
             add(c, (struct wait_place){other, WAIT_PROGRAM}, "waits for node %u to enter %s",
                 (unsigned)other, name);
+        }
         return;
     }
     if (!engine->row_open) {
@@ -410,8 +433,9 @@ static void add_collective(struct collecting *c, uint32_t rank)
         return;
     }
     add_send(c, rank, engine);
-    if (engine->step_waits & STEP_RECEIVE)
+    if (engine->step_waits & STEP_RECEIVE) {
         add_receive(c, rank, engine);
+    }
 }
 
 /* Of a message: for the other program, which has not asked for it yet; for a circuit; or for what
@@ -422,11 +446,13 @@ static struct wait_place message_waits(const struct sim *sim, uint32_t rank,
     uint32_t peer = (uint32_t)request->peer;
     bool sends = request->kind == REQUEST_SEND, open = request->state == STATE_QUEUED;
 
-    if (sends && (request->state == STATE_READY || request->state == STATE_OPENING))
+    if (sends && (request->state == STATE_READY || request->state == STATE_OPENING)) {
         return router_of(sim, rank)->opening_count > 0 ? (struct wait_place){rank, WAIT_OWN}
                                                        : nowhere;
-    if (sends)
+    }
+    if (sends) {
         open = request->state == STATE_ASKED || request->state == STATE_STORED;
+    }
     return open && peer < sim->count ? (struct wait_place){peer, WAIT_PROGRAM} : nowhere;
 }
 
@@ -438,8 +464,9 @@ static void add_request(struct collecting *c, uint32_t rank, const struct reques
     char words[WORDS_MAX];
 
     if (request->kind == REQUEST_COLLECTIVE) {
-        if (request->state == STATE_MOVING)
+        if (request->state == STATE_MOVING) {
             add_collective(c, rank);
+        }
         return;
     }
     report_message(request, &state);
@@ -453,13 +480,14 @@ static void add_load(struct collecting *c, uint32_t rank)
     const struct node *node = sim_node(c->sim, rank);
     const struct load *load = &node->load;
 
-    if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count)
+    if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count) {
         add(c, (struct wait_place){rank, WAIT_OWN}, "waits to pass the image on");
-    else if (load->state == LOAD_SENDING && load->left > 1)
+    } else if (load->state == LOAD_SENDING && load->left > 1) {
         add(c, (struct wait_place){load_child(node), WAIT_PROGRAM},
             "waits for node %u to take the image", (unsigned)load_child(node));
-    else if (load->state == LOAD_RECEIVING)
+    } else if (load->state == LOAD_RECEIVING) {
         add(c, nowhere, "waits for the bytes of its image");
+    }
 }
 
 static void add_program(struct collecting *c, uint32_t rank)
@@ -478,11 +506,13 @@ static void add_program(struct collecting *c, uint32_t rank)
     }
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = &node->requests[node->request_order[i]];
-        if (request->state != STATE_DONE)
+        if (request->state != STATE_DONE) {
             add_request(c, rank, request);
+        }
     }
-    if (sim->tasks[rank].state == TASK_ENDED && node->request_count == 0)
+    if (sim->tasks[rank].state == TASK_ENDED && node->request_count == 0) {
         add(c, nowhere, "has ended its program (%s)", status_text(sim->tasks[rank].status));
+    }
 }
 
 unsigned wait_edges(const struct sim *sim, struct wait_place from,
@@ -490,11 +520,12 @@ unsigned wait_edges(const struct sim *sim, struct wait_place from,
 {
     struct collecting c = {.sim = sim, .edges = edges};
 
-    if (from.at == WAIT_OWN)
+    if (from.at == WAIT_OWN) {
         add_own(&c, from.actor);
-    else if (from.at == WAIT_PROGRAM && from.actor < sim->count)
+    } else if (from.at == WAIT_PROGRAM && from.actor < sim->count) {
         add_program(&c, from.actor);
-    else if (from.at < router_of(sim, from.actor)->port_count)
+    } else if (from.at < router_of(sim, from.actor)->port_count) {
         add_held(&c, from.actor, from.at);
+    }
     return c.count;
 }

@@ -27,8 +27,9 @@ static bool tell_circle(struct sim *sim)
     uint32_t length = waits_circle(&sim->host.controller, ranks, CIRCLE_TOLD_MAX);
     char text[WORDS_MAX];
 
-    if (length == 0 || length > CIRCLE_TOLD_MAX)
+    if (length == 0 || length > CIRCLE_TOLD_MAX) {
         return false;
+    }
     words_of_circle(ranks, length, text);
     sim_trouble(sim, about(SIM_TROUBLE_WAITS), "%s", text);
     return true;
@@ -39,18 +40,21 @@ static void tell_circuits(struct sim *sim)
 {
     struct wait_found found;
 
-    if (!wait_search(sim, &found) || found.line_count == 0)
+    if (!wait_search(sim, &found) || found.line_count == 0) {
         return;
+    }
     sim_trouble(sim, about(SIM_TROUBLE_WAITS),
                 found.cycle ? "deadlock, each waits for the next:"
                             : "nobody waits in a circle; all wait for these:");
-    for (unsigned i = 0; i < found.line_count; i++)
+    for (unsigned i = 0; i < found.line_count; i++) {
         sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  %s", found.lines[i]);
-    if (found.cycle > found.line_count)
+    }
+    if (found.cycle > found.line_count) {
         sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and %u more, and so round",
                     found.cycle - found.line_count);
-    else if (found.cycle)
+    } else if (found.cycle) {
         sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and so round");
+    }
 }
 
 /* A program that waits for any of its messages computes, as its node sees it. */
@@ -79,14 +83,16 @@ void sim_tell_waits(struct sim *sim)
 {
     unsigned told = 0;
 
-    if (!tell_circle(sim))
+    if (!tell_circle(sim)) {
         tell_circuits(sim);
+    }
     for (uint32_t rank = 0; rank < sim->count && told < NODES_TOLD_MAX; rank++) {
         if (sim->host.controller.nodes[rank].flags & NODE_RUNNING) {
-            if (sim->tasks[rank].state == TASK_POLLS)
+            if (sim->tasks[rank].state == TASK_POLLS) {
                 tell_polling(sim, rank);
-            else
+            } else {
                 tell_node(sim, rank);
+            }
             told++;
         }
     }

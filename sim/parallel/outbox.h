@@ -31,8 +31,9 @@ void outbox_free(struct outbox *outbox);
 
 static inline bool outbox_add(struct outbox *outbox, struct sending sending)
 {
-    if (outbox->count == outbox->room && !outbox_grow(outbox))
+    if (outbox->count == outbox->room && !outbox_grow(outbox)) {
         return false;
+    }
     outbox->sendings[outbox->count++] = sending;
     return true;
 }

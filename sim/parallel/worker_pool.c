@@ -46,8 +46,9 @@ struct worker_pool {
 /* Lets the processor rest for a moment between two looks. */
 static inline void rest(unsigned look)
 {
-    if (look % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
+    if (look % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1) {
         sched_yield();
+    }
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -62,8 +63,9 @@ static bool do_share(struct worker_pool *pool, unsigned member)
     uint32_t open = atomic_load_explicit(&pool->open, memory_order_acquire), share;
 
     do {
-        if (!open)
+        if (!open) {
             return false;
+        }
         share = open >> member & 1 ? UINT32_C(1) << member : open & -open;
     } while (!atomic_compare_exchange_weak_explicit(&pool->open, &open, open & ~share,
                                                     memory_order_acquire, memory_order_acquire));
@@ -76,8 +78,9 @@ static void sleep_until_called(struct worker_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->asleep, 1);
-    while (!atomic_load(&pool->open) && !atomic_load(&pool->over))
+    while (!atomic_load(&pool->open) && !atomic_load(&pool->over)) {
         pthread_cond_wait(&pool->call, &pool->lock);
+    }
     atomic_fetch_sub(&pool->asleep, 1);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -87,15 +90,17 @@ static void *serve(void *argument)
     struct member *member = argument;
     struct worker_pool *pool = member->pool;
 
-    if (member->bound)
+    if (member->bound) {
         pthread_setaffinity_np(pthread_self(), sizeof pool->processors, &pool->processors);
+    }
     for (unsigned look = 0; !atomic_load_explicit(&pool->over, memory_order_relaxed); look++) {
-        if (do_share(pool, member->number))
+        if (do_share(pool, member->number)) {
             look = 0;
-        else if (look < LOOKS)
+        } else if (look < LOOKS) {
             rest(look);
-        else
+        } else {
             sleep_until_called(pool);
+        }
     }
     return NULL;
 }
@@ -117,13 +122,16 @@ void worker_pool_run(struct worker_pool *pool, worker_pool_work *work, void *con
     pool->context = context;
     atomic_store_explicit(&pool->undone, pool->count - 1, memory_order_relaxed);
     atomic_store_explicit(&pool->open, others, memory_order_release);
-    if (atomic_load_explicit(&pool->asleep, memory_order_relaxed))
+    if (atomic_load_explicit(&pool->asleep, memory_order_relaxed)) {
         wake_all(pool);
+    }
     work(context, 0);
-    while (do_share(pool, 0))
+    while (do_share(pool, 0)) {
         ;
-    for (unsigned look = 0; atomic_load_explicit(&pool->undone, memory_order_acquire); look++)
+    }
+    for (unsigned look = 0; atomic_load_explicit(&pool->undone, memory_order_acquire); look++) {
         rest(look);
+    }
 }
 
 /* The processor that a member begins on: so many after the caller's. */
@@ -153,8 +161,9 @@ static bool make_thread(struct member *member)
         pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
         int status = pthread_create(&member->thread, &attributes, serve, member);
         pthread_attr_destroy(&attributes);
-        if (status == 0)
+        if (status == 0) {
             return true;
+        }
         member->bound = false;
     }
     return pthread_create(&member->thread, NULL, serve, member) == 0;
@@ -183,11 +192,13 @@ struct worker_pool *worker_pool_make(unsigned members)
     size_t bytes = sizeof(struct worker_pool) + members * sizeof(struct member);
     struct worker_pool *pool = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 
-    if (!pool)
+    if (!pool) {
         return NULL;
+    }
     *pool = (struct worker_pool){.count = 1};
-    if (sched_getaffinity(0, sizeof pool->processors, &pool->processors) != 0)
+    if (sched_getaffinity(0, sizeof pool->processors, &pool->processors) != 0) {
         CPU_ZERO(&pool->processors); /* there are more than it has room for */
+    }
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->call, NULL);
     if (!start(pool, members)) {
@@ -199,12 +210,14 @@ struct worker_pool *worker_pool_make(unsigned members)
 
 void worker_pool_free(struct worker_pool *pool)
 {
-    if (!pool)
+    if (!pool) {
         return;
+    }
     atomic_store(&pool->over, true);
     wake_all(pool);
-    for (unsigned i = 1; i < pool->count; i++)
+    for (unsigned i = 1; i < pool->count; i++) {
         pthread_join(pool->members[i].thread, NULL);
+    }
     pthread_cond_destroy(&pool->call);
     pthread_mutex_destroy(&pool->lock);
     free(pool);

@@ -58,9 +58,11 @@ uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word)
     for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof word) {
         uint32_t left = bytes - at < sizeof word ? bytes - at : (uint32_t)sizeof word;
         word = random_mix(word);
-        if (memcmp(data + at, &word, left) != 0)
-            for (uint32_t i = 0; i < left; i++)
+        if (memcmp(data + at, &word, left) != 0) {
+            for (uint32_t i = 0; i < left; i++) {
                 wrong += data[at + i] != (uint8_t)(word >> 8 * i);
+            }
+        }
     }
     return wrong;
 }
@@ -116,10 +118,11 @@ static void put_floating(uint8_t *at, uint32_t type, double value)
 {
     float narrow = (float)value;
 
-    if (value_bytes(type) == sizeof value)
+    if (value_bytes(type) == sizeof value) {
         memcpy(at, &value, sizeof value);
-    else
+    } else {
         memcpy(at, &narrow, sizeof narrow);
+    }
 }
 
 /* Small numbers add up to less than 2^24, which a float holds. Of a product all are 1 or -1, but
@@ -143,10 +146,11 @@ static void shape_deciding(const struct sim *sim, uint8_t *at, uint32_t rank, ui
     bool decides = random_mix(sim->options.seed ^ place) % (2 * (uint64_t)sim->count) == rank;
     bool all_ones = operator_ == ECUBE_LOGICAL_AND || operator_ == ECUBE_BITWISE_AND;
 
-    if (!decides)
+    if (!decides) {
         memset(at, all_ones ? 0xff : 0, bytes);
-    else if (operator_ == ECUBE_LOGICAL_AND)
+    } else if (operator_ == ECUBE_LOGICAL_AND) {
         memset(at, 0, bytes);
+    }
 }
 
 /* Makes an element of random bytes one that suits the reduction; `place` is the same at all ranks.
@@ -166,8 +170,9 @@ static void shape(const struct sim *sim, uint8_t *at, uint32_t rank, uint64_t pl
     case ECUBE_BITWISE_AND:
     case ECUBE_BITWISE_OR: shape_deciding(sim, at, rank, place); break;
     case ECUBE_LOGICAL_XOR:
-        if (at[0] & 1)
+        if (at[0] & 1) {
             memset(at, 0, reduction_element_bytes(type));
+        }
         break;
     default: break;
     }
@@ -179,8 +184,9 @@ static void fill(struct sim *sim, uint8_t *data, uint32_t rank, uint32_t index, 
     uint32_t bytes = sim->options.sizes[size], step = scenario_element_bytes(&sim->options);
 
     pattern_fill(data, bytes, pattern_seed(sim, rank, index, size));
-    for (uint32_t at = 0; scenario_type(&sim->options) && at < bytes; at += step)
+    for (uint32_t at = 0; scenario_type(&sim->options) && at < bytes; at += step) {
         shape(sim, data + at, rank, (uint64_t)index << 32 | at);
+    }
 }
 
 void contents_prepare(struct sim *sim, uint32_t rank)
@@ -191,12 +197,14 @@ void contents_prepare(struct sim *sim, uint32_t rank)
     uint8_t *receive = task->data + spaces.at[SPACE_RECEIVE];
     uint32_t sent = blocks_of(options, SPACE_SEND, rank), bytes = options->sizes[task->size];
 
-    for (uint32_t i = 0; i < sent; i++)
+    for (uint32_t i = 0; i < sent; i++) {
         fill(sim, task->data + spaces.at[SPACE_SEND] + (size_t)i * bytes, rank, i, task->size);
+    }
     memset(receive, 0, spaces.bytes[SPACE_RECEIVE]);
     if (operation_of((uint32_t)options->scenario)->span[SPACE_SEND] == SPAN_NONE &&
-        rank == scenario_root(options) && spaces.bytes[SPACE_RECEIVE] > 0)
+        rank == scenario_root(options) && spaces.bytes[SPACE_RECEIVE] > 0) {
         fill(sim, receive, rank, 0, task->size);
+    }
 }
 
 /* Whether a space has a block for every rank. */
@@ -228,8 +236,9 @@ static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t ra
     uint8_t *sum = combined(sim, ranks, index, size);
     uint64_t wrong = 0;
 
-    for (uint32_t i = 0; i < sim->options.sizes[size]; i++)
+    for (uint32_t i = 0; i < sim->options.sizes[size]; i++) {
         wrong += data[i] != sum[i];
+    }
     free(sum);
     return wrong;
 }

@@ -19,8 +19,9 @@ static uint32_t reversed(uint32_t rank, unsigned dims)
 {
     uint32_t result = 0;
 
-    for (unsigned i = 0; i < dims; i++)
+    for (unsigned i = 0; i < dims; i++) {
         result |= (rank >> i & 1) << (dims - 1 - i);
+    }
     return result;
 }
 
@@ -78,10 +79,13 @@ void messages_prepare(struct sim *sim)
 {
     const struct sim_options *options = &sim->options;
 
-    for (uint32_t rank = 0; rank < sim->count; rank++)
-        for (uint32_t i = 0; i < options->messages; i++)
-            if (sends_number(options, rank, i))
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        for (uint32_t i = 0; i < options->messages; i++) {
+            if (sends_number(options, rank, i)) {
                 sim->expected[destination(options, rank, i)]++;
+            }
+        }
+    }
 }
 
 static uint32_t slot_offset(const struct sim *sim, unsigned slot)
@@ -119,9 +123,10 @@ static int32_t begin_send(struct sim *sim, uint32_t rank, unsigned slot)
     uint32_t to = destination(&sim->options, rank, number);
     uint32_t bytes = message_bytes(sim, size, rank, number);
 
-    if (sim->layout.checked)
+    if (sim->layout.checked) {
         pattern_fill(task->data + slot_offset(sim, slot), bytes,
                      pattern_seed(sim, rank, to, number));
+    }
     int32_t request = program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)to, (int32_t)number,
                                       task->data_address + slot_offset(sim, slot), bytes);
     task->sending[slot] = (int8_t)request;
@@ -135,8 +140,9 @@ static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
     uint32_t from = (uint32_t)result->peer, number = (uint32_t)result->tag;
     uint32_t bytes = message_bytes(sim, program_size(sim, task), from, number);
 
-    if (bytes != result->bytes || destination(&sim->options, from, number) != rank)
+    if (bytes != result->bytes || destination(&sim->options, from, number) != rank) {
         return bytes > result->bytes ? bytes : result->bytes;
+    }
     return sim->layout.checked ? pattern_wrong(task->data + slot_offset(sim, SENDS_OPEN + slot),
                                                bytes, pattern_seed(sim, from, rank, number))
                                : 0;
@@ -155,8 +161,9 @@ static int8_t *first_ended(struct sim *sim, uint32_t rank, uint64_t *done_ns)
 
     for (unsigned i = 0; i < SENDS_OPEN + RECEIVES_OPEN; i++) {
         int8_t *number = open_request(&sim->tasks[rank], i);
-        if (*number < 0)
+        if (*number < 0) {
             continue;
+        }
         const struct request *request = &sim_node(sim, rank)->requests[*number];
         if (request->state == STATE_DONE && (!first || request->done_ns < *done_ns)) {
             first = number;
@@ -176,8 +183,9 @@ static int32_t take_end(struct sim *sim, uint32_t rank, int8_t *request)
 
     *request = REQUEST_NONE;
     sim_partition(sim, rank)->got_on = true;
-    if (result < 0 || end->status < 0)
+    if (result < 0 || end->status < 0) {
         return result < 0 ? result : end->status;
+    }
     if (request < task->receiving || request >= task->receiving + RECEIVES_OPEN) {
         task->sent++;
     } else {
@@ -191,12 +199,14 @@ static int32_t post_all(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
 
-    for (unsigned i = 0; i < RECEIVES_OPEN; i++)
+    for (unsigned i = 0; i < RECEIVES_OPEN; i++) {
         if (task->receiving[i] < 0 && task->receives < sim->expected[rank]) {
             int32_t request = post_receive(sim, rank, i);
-            if (request < 0)
+            if (request < 0) {
                 return request;
+            }
         }
+    }
     return E_OK;
 }
 
@@ -204,8 +214,9 @@ static unsigned free_send(const struct task *task)
 {
     unsigned slot = 0;
 
-    while (slot < SENDS_OPEN && task->sending[slot] >= 0)
+    while (slot < SENDS_OPEN && task->sending[slot] >= 0) {
         slot++;
+    }
     return slot;
 }
 
@@ -234,8 +245,9 @@ static int32_t end_start_up(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
 
-    if (!task->starting)
+    if (!task->starting) {
         return E_OK;
+    }
     task->starting = false;
     return begin_send(sim, rank, free_send(task));
 }
@@ -250,18 +262,21 @@ struct next messages_next(struct sim *sim, uint32_t rank)
     int8_t *ended;
 
     for (;;) {
-        if (status >= 0)
+        if (status >= 0) {
             status = post_all(sim, rank);
-        if (status < 0)
+        }
+        if (status < 0) {
             return program_end_with(task, status);
+        }
         if (has_send(sim, rank) && may_send(sim, task)) {
             task->starting = true;
             return (struct next){.kind = NEXT_SLEEP,
                                  .until_ns = program_clock(sim, rank) + sim->options.profile.xi_ns};
         }
         ended = first_ended(sim, rank, &done_ns);
-        if (!ended || done_ns > sim->now_ns)
+        if (!ended || done_ns > sim->now_ns) {
             break;
+        }
         status = take_end(sim, rank, ended);
     }
     if (task->sent == sim->options.messages && task->received == sim->expected[rank]) {

@@ -27,8 +27,9 @@ static struct preloaded_plan parts_of(struct sim_plans *plans, const struct plan
         bytes += plan_part(plan, rank, NULL);
     }
     uint8_t *data = must(malloc(bytes));
-    for (uint32_t rank = 0; rank < count; rank++)
+    for (uint32_t rank = 0; rank < count; rank++) {
         plan_part(plan, rank, data + at[rank]);
+    }
     if (plan->invariant) {
         free(at);
         at = NULL;
@@ -54,12 +55,15 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
     struct preloaded_plan *place = &preload->plans[preload->count];
     unsigned i = 0;
 
-    while (i < preload->count && !is_for(&preload->plans[i], plan))
+    while (i < preload->count && !is_for(&preload->plans[i], plan)) {
         i++;
-    if (i < preload->count)
+    }
+    if (i < preload->count) {
         return i;
-    for (i = 0; i < preload->count && !is_same(&preload->plans[i], plan);)
+    }
+    for (i = 0; i < preload->count && !is_same(&preload->plans[i], plan);) {
         i++;
+    }
     *place = i < preload->count ? preload->plans[i] : parts_of(plans, plan);
     place->bytes_min = plan->bytes_min;
     place->bytes_max = plan->bytes_max;
@@ -71,12 +75,15 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
 static struct plan *plan_for(const struct sim_options *options, const struct plan_request *request,
                              struct plan_fault *fault)
 {
-    for (unsigned i = 0; i < options->written_count; i++)
-        if (written_suits(options->written[i], request))
+    for (unsigned i = 0; i < options->written_count; i++) {
+        if (written_suits(options->written[i], request)) {
             return options->written[i];
+        }
+    }
     struct plan *plan = plan_make(&options->network, request, fault);
-    for (unsigned i = 0; plan && i < options->written_count; i++)
+    for (unsigned i = 0; plan && i < options->written_count; i++) {
         written_cut(plan, options->written[i], request->bytes);
+    }
     return plan;
 }
 
@@ -84,8 +91,9 @@ static bool is_written(const struct sim_options *options, const struct plan *pla
 {
     unsigned i = 0;
 
-    while (i < options->written_count && options->written[i] != plan)
+    while (i < options->written_count && options->written[i] != plan) {
         i++;
+    }
     return i < options->written_count;
 }
 
@@ -101,16 +109,18 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
                                    .profile = &options->profile};
     struct plan *plan = plan_for(options, &request, fault);
 
-    if (!plan)
+    if (!plan) {
         return false;
+    }
     uint64_t nodes = plan->invariant ? plan->network.nodes : 1;
     plans->of_size[size] = put_down(plans, plan);
     plans->hops[size] = plan->hops * nodes;
     plans->blocks[size] = plan->blocks * nodes;
     plans->times[size] =
         plan_time(plan, request.bytes, scenario_element_bytes(options), &options->profile);
-    if (!is_written(options, plan))
+    if (!is_written(options, plan)) {
         plan_free(plan);
+    }
     return true;
 }
 
@@ -119,12 +129,14 @@ struct sim_plans *sim_plans_make(const struct sim_options *options, char why[SIM
     struct sim_plans *plans = must(calloc(1, sizeof *plans));
     struct plan_fault fault;
 
-    for (unsigned i = 0; scenario_is_collective(options->scenario) && i < options->size_count; i++)
+    for (unsigned i = 0; scenario_is_collective(options->scenario) && i < options->size_count;
+         i++) {
         if (!add_size(plans, options, i, &fault)) {
             snprintf(why, SIM_WHY_MAX, "%.*s", SIM_WHY_MAX - 1, fault.words);
             sim_plans_free(plans);
             return NULL;
         }
+    }
     return plans;
 }
 
@@ -133,18 +145,21 @@ static bool is_shared(const struct plan_preload *preload, unsigned place)
 {
     unsigned i = 0;
 
-    while (i < place && preload->plans[i].data != preload->plans[place].data)
+    while (i < place && preload->plans[i].data != preload->plans[place].data) {
         i++;
+    }
     return i < place;
 }
 
 void sim_plans_free(struct sim_plans *plans)
 {
-    if (!plans)
+    if (!plans) {
         return;
+    }
     for (unsigned i = 0; i < plans->preload.count; i++) {
-        if (is_shared(&plans->preload, i))
+        if (is_shared(&plans->preload, i)) {
             continue;
+        }
         free((void *)(uintptr_t)plans->preload.plans[i].data);
         free((void *)(uintptr_t)plans->preload.plans[i].at);
     }
@@ -154,8 +169,9 @@ void sim_plans_free(struct sim_plans *plans)
 uint64_t sim_plans_scratch(const struct sim_options *options, const struct sim_plans *plans,
                            unsigned size, uint32_t rank)
 {
-    if (!scenario_is_collective(options->scenario))
+    if (!scenario_is_collective(options->scenario)) {
         return 0;
+    }
     const struct preloaded_plan *plan = &plans->preload.plans[plans->of_size[size]];
     const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
 

@@ -42,8 +42,9 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
 
     sim_partition(sim, rank)->calls++;
     if (node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
-        NODE_BLOCK)
+        NODE_BLOCK) {
         return result;
+    }
     CHECK(number == ECUBE_CALL_TEST); /* it rests; what polls here looks when something has come */
     return 0;
 }
@@ -74,8 +75,9 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
 {
     struct task *task = &sim->tasks[rank];
 
-    if (task->state == TASK_ENDED)
+    if (task->state == TASK_ENDED) {
         return;
+    }
     task->state = TASK_ENDED;
     task->status = status;
     sim_partition(sim, rank)->got_on = true;
@@ -99,14 +101,16 @@ bool program_abort(struct sim *sim, uint32_t rank)
 {
     const struct task *task = &sim->tasks[rank];
 
-    if (sim->actors[rank].dead || task->state == TASK_ENDED)
+    if (sim->actors[rank].dead || task->state == TASK_ENDED) {
         return false;
+    }
     if (task->state == TASK_NONE) {
         sim->actors[rank].aborts = true;
         return true;
     }
-    if (!node_program_runs(sim_node(sim, rank)))
+    if (!node_program_runs(sim_node(sim, rank))) {
         return false; /* STOP has come */
+    }
     abort_run(sim, rank);
     sim_wake(sim, rank);
     return true;
@@ -135,8 +139,9 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
                                     : node_call(sim_node(sim, rank), sim->wall_ns / 1000,
                                                 ECUBE_CALL_WAIT, arguments, &result);
 
-    if (task->state == TASK_ENDED)
+    if (task->state == TASK_ENDED) {
         return NODE_END; /* what the node sent has killed it */
+    }
     if (verdict == NODE_RESUME) {
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
@@ -162,8 +167,9 @@ static void go_on(struct sim *sim, uint32_t rank)
             return;
         }
         struct next next = scenario_next(sim, rank);
-        if (task->state == TASK_ENDED)
+        if (task->state == TASK_ENDED) {
             return;
+        }
         switch (next.kind) {
         case NEXT_WAIT: ask(sim, rank, false); break;
         case NEXT_SLEEP:
@@ -173,16 +179,18 @@ static void go_on(struct sim *sim, uint32_t rank)
         case NEXT_POLL:
             task->state = TASK_POLLS;
             sim->actors[rank].polls = true;
-            if (next.until_ns != UINT64_MAX)
+            if (next.until_ns != UINT64_MAX) {
                 sleep_until(sim, rank, next.until_ns);
+            }
             return;
         default: {
             uint32_t arguments[4] = {(uint32_t)task->status};
             int32_t result;
             sim_partition(sim, rank)->calls++;
-            if (node_program_runs(sim_node(sim, rank)))
+            if (node_program_runs(sim_node(sim, rank))) {
                 node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_EXIT, arguments,
                           &result);
+            }
             program_over(sim, rank, task->status);
             return;
         }
@@ -198,16 +206,19 @@ bool program_look(struct sim *sim, uint32_t rank)
     uint64_t calls = partition->calls;
     struct node_start start;
 
-    if (task->state == TASK_ENDED)
+    if (task->state == TASK_ENDED) {
         return false;
+    }
     if (task->state == TASK_NONE) {
         /* stopped before its start, or STOP came and no START had */
-        if (node->program == PROGRAM_EXITED)
+        if (node->program == PROGRAM_EXITED) {
             program_over(sim, rank, node->exit_status);
-        else if (node->program == PROGRAM_NONE && sim->phase == SIM_RUN)
+        } else if (node->program == PROGRAM_NONE && sim->phase == SIM_RUN) {
             program_over(sim, rank, E_CANCELLED);
-        if (!node_take_start(node, &start))
+        }
+        if (!node_take_start(node, &start)) {
             return false;
+        }
         task->state = TASK_READY;
         partition->got_on = true;
         if (sim->actors[rank].aborts) {
@@ -230,11 +241,13 @@ bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns)
 {
     struct task *task = &sim->tasks[rank];
 
-    if (task->wake_ns != time_ns || (task->state != TASK_SLEEPS && task->state != TASK_POLLS))
+    if (task->wake_ns != time_ns || (task->state != TASK_SLEEPS && task->state != TASK_POLLS)) {
         return false;
+    }
     task->wake_ns = UINT64_MAX;
-    if (task->state == TASK_SLEEPS)
+    if (task->state == TASK_SLEEPS) {
         task->state = TASK_READY;
+    }
     go_on(sim, rank);
     return true;
 }

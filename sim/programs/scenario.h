@@ -31,16 +31,18 @@ static inline bool scenario_reduces(enum sim_scenario scenario)
 /* Of the elements of a reduction, int32 when none is said; 0: nothing is reduced. */
 static inline uint32_t scenario_type(const struct sim_options *options)
 {
-    if (!scenario_reduces(options->scenario))
+    if (!scenario_reduces(options->scenario)) {
         return 0;
+    }
     return options->type ? options->type : (uint32_t)ECUBE_INT32;
 }
 
 /* What combines them, sum when none is said; 0: nothing does. */
 static inline uint32_t scenario_operator(const struct sim_options *options)
 {
-    if (!scenario_reduces(options->scenario))
+    if (!scenario_reduces(options->scenario)) {
         return 0;
+    }
     return options->operator_ ? options->operator_ : (uint32_t)ECUBE_SUM;
 }
 

@@ -20,9 +20,11 @@ uint32_t scenario_size_max(const struct sim_options *options)
 {
     uint32_t size = 0;
 
-    for (unsigned i = 0; i < options->size_count; i++)
-        if (options->sizes[i] > size)
+    for (unsigned i = 0; i < options->size_count; i++) {
+        if (options->sizes[i] > size) {
             size = options->sizes[i];
+        }
+    }
     return size;
 }
 
@@ -42,8 +44,9 @@ uint64_t scenario_bytes(const struct sim_options *options, uint32_t rank)
 {
     uint64_t size = scenario_size_max(options);
 
-    if (scenario_is_collective(options->scenario))
+    if (scenario_is_collective(options->scenario)) {
         return collective_bytes(options, rank);
+    }
     return scenario_sends(options->scenario)
                ? (SENDS_OPEN + RECEIVES_OPEN) * ((size + 15) & ~UINT64_C(15))
                : 0;
@@ -53,8 +56,9 @@ static struct next wait_for(struct task *task, int32_t request, enum pc then)
 {
     task->pc = (uint8_t)then;
     task->request = request;
-    if (request >= 0)
+    if (request >= 0) {
         return (struct next){.kind = NEXT_WAIT};
+    }
     task->status = request;
     return (struct next){.kind = NEXT_EXIT};
 }
@@ -74,8 +78,9 @@ static void measured(struct sim *sim, uint32_t rank)
     if (!scenario_sends(sim->options.scenario)) {
         const struct ecube_abi_result *result = program_result(sim, rank);
         line->steps = result->steps > line->steps ? result->steps : line->steps;
-        if (sim->layout.checked)
+        if (sim->layout.checked) {
             line->wrong += contents_wrong(sim, rank);
+        }
     }
     line->wrong += task->wrong;
     task->wrong = 0;
@@ -83,8 +88,9 @@ static void measured(struct sim *sim, uint32_t rank)
 
 void scenario_predict(const struct sim_options *options, unsigned size, struct sim_line *line)
 {
-    if (!scenario_is_collective(options->scenario))
+    if (!scenario_is_collective(options->scenario)) {
         return;
+    }
     line->predicted_ns = options->plans->times[size].model_ns;
     line->bound_ns = options->plans->times[size].bound_ns;
 }
@@ -129,10 +135,12 @@ static struct next begin_size(struct sim *sim, uint32_t rank)
     static const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
     struct task *task = &sim->tasks[rank];
 
-    if (task->size == sim->options.size_count)
+    if (task->size == sim->options.size_count) {
         return program_end_with(task, E_OK);
-    if (sim->layout.checked && scenario_is_collective(sim->options.scenario))
+    }
+    if (sim->layout.checked && scenario_is_collective(sim->options.scenario)) {
         contents_prepare(sim, rank);
+    }
     return wait_for(task, program_collective(sim, rank, &align), PC_GO);
 }
 
@@ -140,14 +148,16 @@ struct next scenario_next(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
 
-    if (task->result < 0)
+    if (task->result < 0) {
         return program_end_with(task, task->result);
+    }
     switch ((enum pc)task->pc) {
     case PC_START: return begin_size(sim, rank);
     case PC_GO:
         task->start_ns = program_clock(sim, rank);
-        if (!scenario_sends(sim->options.scenario))
+        if (!scenario_sends(sim->options.scenario)) {
             return begin_operation(sim, rank);
+        }
         return begin_messages(sim, rank);
     case PC_MESSAGES: return messages_next(sim, rank);
     default:
@@ -186,10 +196,12 @@ enum sim_scenario sim_scenario_named(const char *name)
     uint32_t operation = operation_named(name);
     unsigned i = SIM_LOAD;
 
-    if (operation < OPERATIONS && operation_of(operation)->planned)
+    if (operation < OPERATIONS && operation_of(operation)->planned) {
         return (enum sim_scenario)operation;
-    while (i < SIM_SCENARIOS && strcmp(name, scenarios[i].name) != 0)
+    }
+    while (i < SIM_SCENARIOS && strcmp(name, scenarios[i].name) != 0) {
         i++;
+    }
     return (enum sim_scenario)i;
 }
 
@@ -200,12 +212,13 @@ bool sim_scenario_fits(enum sim_scenario scenario, const struct network *network
     const struct operation *operation = collective ? operation_of((uint32_t)scenario) : NULL;
 
     why[0] = '\0';
-    if (collective && (!operation || !operation->planned))
+    if (collective && (!operation || !operation->planned)) {
         snprintf(why, SIM_WHY_MAX, "it moves nothing");
-    else if (scenario == SIM_BITREVERSAL && !cube)
+    } else if (scenario == SIM_BITREVERSAL && !cube) {
         snprintf(why, SIM_WHY_MAX, "only numbers of a cube's nodes are read backwards");
-    else if (scenario == SIM_TRANSPOSE && !cube && network->dims != 2)
+    } else if (scenario == SIM_TRANSPOSE && !cube && network->dims != 2) {
         snprintf(why, SIM_WHY_MAX,
                  "its nodes form no rows and columns: use a cube, or a mesh or torus of two sizes");
+    }
     return !why[0];
 }

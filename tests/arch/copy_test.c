@@ -23,8 +23,9 @@ static size_t next_length(size_t length)
 
 static void fill(uint8_t *bytes, unsigned factor)
 {
-    for (unsigned i = 0; i < SPACE; i++)
+    for (unsigned i = 0; i < SPACE; i++) {
         bytes[i] = (uint8_t)(i * factor + i / 256);
+    }
 }
 
 /* Fills both with the same bytes, and moves those of `expected` one by one. */
@@ -33,8 +34,9 @@ static void move_expected(size_t to, size_t from, size_t length)
     fill(source, 7);
     fill(copied, 7);
     fill(expected, 7);
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
         slowly[to + i] = source[from + i];
+    }
 }
 
 TEST(copies_are_exact_at_every_length_and_alignment)
@@ -46,8 +48,9 @@ TEST(copies_are_exact_at_every_length_and_alignment)
             const uint8_t *from = source + at % ALIGNMENTS;
             fill(copied, 13);
             fill(expected, 13);
-            for (size_t i = 0; i < length; i++)
+            for (size_t i = 0; i < length; i++) {
                 slowly[4 + at / ALIGNMENTS + i] = from[i];
+            }
             assert_true(memcpy(to, from, length) == to);
             assert_memory_equal(copied, expected, SPACE);
         }
@@ -74,8 +77,9 @@ TEST(fills_are_exact_at_every_length_and_alignment)
         for (unsigned at = 0; at < ALIGNMENTS; at++) {
             fill(copied, 13);
             fill(expected, 13);
-            for (size_t i = 0; i < length; i++)
+            for (size_t i = 0; i < length; i++) {
                 slowly[4 + at + i] = 0xa5;
+            }
             memset(copied + 4 + at, 0x1a5, length);
             assert_memory_equal(copied, expected, SPACE);
         }

@@ -19,13 +19,15 @@ static bool is_never_slower(const struct network *cube, uint32_t operation, uint
         print_message("%s, %u bytes: %s\n", operation_name(operation), bytes, fault.words);
         return false;
     }
-    for (unsigned i = 0; i < c.count; i++)
-        if (c.selected[i].ns < c.ns)
+    for (unsigned i = 0; i < c.count; i++) {
+        if (c.selected[i].ns < c.ns) {
             print_message("%s on %u nodes, %u bytes: %s takes %.1f us, %s of %s %.1f us\n",
                           operation_name(operation), cube->nodes, bytes, c.algorithm,
                           (double)c.ns / 1e3, rivals[c.selected[i].selection->rival].name,
                           libraries[c.selected[i].selection->library].name,
                           (double)c.selected[i].ns / 1e3);
+        }
+    }
     return c.count > 0 && comparison_ratio(&c) <= 1;
 }
 
@@ -38,8 +40,9 @@ static void check(uint32_t operation)
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network cube = network_of(names[i]);
         unsigned count = compared_sizes(operation, cube.nodes, sizes);
-        for (unsigned k = 0; k < count; k += cube.nodes < 128 ? 1 : SKIPPED_ON_128)
+        for (unsigned k = 0; k < count; k += cube.nodes < 128 ? 1 : SKIPPED_ON_128) {
             slower += !is_never_slower(&cube, operation, sizes[k]);
+        }
     }
     assert_int_equal(slower, 0);
 }

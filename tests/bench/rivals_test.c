@@ -29,9 +29,10 @@ static struct plan *planned(const struct rival *rival, unsigned dims, uint32_t b
     struct plan_fault fault = {.words = ""};
     struct plan *plan = rival_plan(rival, &network, bytes, &fault);
 
-    if (!plan)
+    if (!plan) {
         print_message("%s %s on cube:%u, %u bytes: %s\n", operation_name(rival->operation),
                       rival->name, dims, bytes, fault.words);
+    }
     assert_non_null(plan);
     return plan;
 }
@@ -39,11 +40,12 @@ static struct plan *planned(const struct rival *rival, unsigned dims, uint32_t b
 /* Of which there is one piece, and several. */
 TEST(every_rival_is_a_plan_on_cubes)
 {
-    for (unsigned i = 0; i < RIVALS; i++)
+    for (unsigned i = 0; i < RIVALS; i++) {
         for (unsigned dims = 1; dims <= 5; dims++) {
             plan_free(planned(&rivals[i], dims, 64));
             plan_free(planned(&rivals[i], dims, 20000));
         }
+    }
 }
 
 /* Where nobody waits for a link or a port, SimGrid 3.32 simulates the same times on the platform
@@ -92,10 +94,12 @@ static bool selects(enum library library, uint32_t operation, uint16_t nodes, ui
 {
     const struct selection *s;
 
-    for (unsigned i = 0; (s = selection_of(i)); i++)
+    for (unsigned i = 0; (s = selection_of(i)); i++) {
         if (s->library == library && rivals[s->rival].operation == operation && s->nodes == nodes &&
-            bytes >= s->bytes_first && bytes <= s->bytes_last)
+            bytes >= s->bytes_first && bytes <= s->bytes_last) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -106,17 +110,21 @@ TEST(every_library_selects_for_every_size)
                                           ECUBE_ALLREDUCE, ECUBE_REDUCE_SCATTER};
     const struct selection *s;
 
-    for (unsigned i = 0; (s = selection_of(i)); i++)
-        for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++)
-            for (unsigned n = 0; n < NODES_OF; n++)
+    for (unsigned i = 0; (s = selection_of(i)); i++) {
+        for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++) {
+            for (unsigned n = 0; n < NODES_OF; n++) {
                 for (unsigned library = 0; library < LIBRARIES; library++) {
                     enum library one = (enum library)library;
                     assert_true(s->bytes_first <= s->bytes_last);
                     assert_true(selects(one, operations[o], nodes_of[n], s->bytes_first));
                     assert_true(selects(one, operations[o], nodes_of[n], s->bytes_last));
-                    if (s->bytes_last < BYTES_MOST)
+                    if (s->bytes_last < BYTES_MOST) {
                         assert_true(selects(one, operations[o], nodes_of[n], s->bytes_last + 1));
+                    }
                 }
+            }
+        }
+    }
 }
 
 TEST(every_rival_is_selected_by_a_library)
@@ -124,8 +132,9 @@ TEST(every_rival_is_selected_by_a_library)
     const struct selection *s;
     bool selected[RIVALS] = {false};
 
-    for (unsigned i = 0; (s = selection_of(i)); i++)
+    for (unsigned i = 0; (s = selection_of(i)); i++) {
         selected[s->rival] = true;
+    }
     for (unsigned i = 0; i < RIVALS; i++) {
         assert_non_null(rivals[i].plan);
         assert_true(selected[i]);

@@ -51,16 +51,19 @@ void campaign_add(struct campaign_tally *sum, const struct campaign_tally *tally
     sum->named += tally->named;
     sum->given_up += tally->given_up;
     sum->failed += tally->failed;
-    if (tally->wall_max_ns > sum->wall_max_ns)
+    if (tally->wall_max_ns > sum->wall_max_ns) {
         sum->wall_max_ns = tally->wall_max_ns;
-    if (tally->over_max_ns > sum->over_max_ns)
+    }
+    if (tally->over_max_ns > sum->over_max_ns) {
         sum->over_max_ns = tally->over_max_ns;
+    }
 }
 
 static void complain(const struct campaign *campaign, struct shard *shard, const char *why)
 {
-    if (shard->shown++ < SHOWN_MAX)
+    if (shard->shown++ < SHOWN_MAX) {
         fprintf(stderr, "%s: %s\n    %s\n", campaign->name, why, shard->command);
+    }
 }
 
 static void one_run(const struct task *task, struct shard *shard, uint64_t index)
@@ -123,14 +126,16 @@ static bool look(const struct task *task, struct shard *shard)
     if (waitpid(shard->pid, &status, WNOHANG) == 0) {
         shard->same_ms = shard->begun == shard->begun_before ? shard->same_ms + POLL_MS : 0;
         shard->begun_before = shard->begun;
-        if (shard->same_ms < HANG_MS)
+        if (shard->same_ms < HANG_MS) {
             return false;
+        }
         hangs = true;
         kill(shard->pid, SIGKILL);
         waitpid(shard->pid, &status, 0);
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return true;
+    }
     shard->tally.runs++;
     shard->tally.failed++;
     complain(task->campaign, shard, hangs ? "does not end" : "ends its process");
@@ -146,15 +151,17 @@ static void watch(const struct task *task, struct shard *shards)
 {
     unsigned left = task->shards;
 
-    for (unsigned i = 0; i < task->shards; i++)
+    for (unsigned i = 0; i < task->shards; i++) {
         start(task, &shards[i]);
+    }
     while (left) {
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
-        for (unsigned i = 0; i < task->shards; i++)
+        for (unsigned i = 0; i < task->shards; i++) {
             if (shards[i].pid && look(task, &shards[i])) {
                 shards[i].pid = 0;
                 left--;
             }
+        }
     }
 }
 
@@ -178,11 +185,13 @@ struct campaign_tally campaign_run(const struct campaign *campaign, unsigned sha
     struct shard *shared = mmap(NULL, shards * sizeof *shared, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED);
-    for (unsigned i = 0; i < shards; i++)
+    for (unsigned i = 0; i < shards; i++) {
         shared[i].next = i;
+    }
     watch(&task, shared);
-    for (unsigned i = 0; i < shards; i++)
+    for (unsigned i = 0; i < shards; i++) {
         campaign_add(&sum, &shared[i].tally);
+    }
     munmap(shared, shards * sizeof *shared);
     return sum;
 }

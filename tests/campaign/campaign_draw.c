@@ -43,9 +43,11 @@ bool campaign_refer(const struct sim_options *options, struct campaign_reference
     faults->drop = faults->flip = faults->duplicate = 0;
     faults->fail_event = 0;
     faults->count = 0;
-    for (unsigned i = 0; i < options->faults.count; i++)
-        if (options->faults.list[i].kind == SIM_SLOW)
+    for (unsigned i = 0; i < options->faults.count; i++) {
+        if (options->faults.list[i].kind == SIM_SLOW) {
             faults->list[faults->count++] = options->faults.list[i];
+        }
+    }
     struct sim *sim = sim_make(&plain);
     CHECK(sim);
     bool runs = true;
@@ -91,8 +93,9 @@ static void draw_network(uint64_t *seed, struct network *network)
         *network = network_of(names[random_below(seed, sizeof names / sizeof names[0])]);
         return;
     }
-    if (dims == 6 && !one_in(seed, 3))
+    if (dims == 6 && !one_in(seed, 3)) {
         dims = 2 + random_below(seed, 3);
+    }
     CHECK(network_make(network, NETWORK_CUBE, NULL, dims));
 }
 
@@ -101,9 +104,9 @@ static void draw_traffic(uint64_t *seed, struct sim_options *options)
     char why[SIM_WHY_MAX];
 
     draw_network(seed, &options->network);
-    do
+    do {
         options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
-    while (!sim_scenario_fits(options->scenario, &options->network, why));
+    } while (!sim_scenario_fits(options->scenario, &options->network, why));
     bool few = options->network.nodes < 32;
     options->size_count = one_in(seed, 4) ? 2 : 1;
     for (unsigned i = 0; i < options->size_count; i++) {
@@ -123,27 +126,34 @@ static void draw_delays(uint64_t *seed, struct sim_options *options)
 {
     struct sim_faults *faults = &options->faults;
 
-    if (one_in(seed, 3))
+    if (one_in(seed, 3)) {
         faults->delay_ns = spread(seed, 300000);
-    if (one_in(seed, 3))
+    }
+    if (one_in(seed, 3)) {
         faults->jitter_ns = spread(seed, 300000);
-    if (one_in(seed, 6))
+    }
+    if (one_in(seed, 6)) {
         faults->rate = 2000000 + random_below(seed, 100000000);
-    while (one_in(seed, 3) && faults->count < 3)
+    }
+    while (one_in(seed, 3) && faults->count < 3) {
         faults->list[faults->count++] = (struct sim_fault){
             .kind = SIM_SLOW,
             .a = one_in(seed, 8) ? ID_HOST : random_below(seed, options->network.nodes),
             .slow_ns = spread(seed, 1000000)};
+    }
 }
 
 static void draw_damage(uint64_t *seed, struct sim_faults *faults)
 {
-    if (one_in(seed, 2))
+    if (one_in(seed, 2)) {
         faults->drop = 0.0005 * spread(seed, 60);
-    if (one_in(seed, 3))
+    }
+    if (one_in(seed, 3)) {
         faults->flip = 0.000001 * spread(seed, 50);
-    if (one_in(seed, 3))
+    }
+    if (one_in(seed, 3)) {
         faults->duplicate = 0.0005 * spread(seed, 60);
+    }
 }
 
 /* A node dies, or a link is cut or goes deaf, at any time of any phase. */
@@ -170,8 +180,9 @@ static void draw_break(uint64_t *seed, struct sim_options *options,
         fault.b = network_neighbour(network, fault.a, port);
     }
     uint64_t length_ns = reference->length_ns[fault.phase];
-    if (!one_in(seed, 8) && length_ns)
+    if (!one_in(seed, 8) && length_ns) {
         fault.at_ns = (random_next(seed) >> 1) % (length_ns + 1);
+    }
     options->faults.list[options->faults.count++] = fault;
 }
 
@@ -188,8 +199,9 @@ static void draw_host(uint64_t *seed, struct sim_options *options,
         fault.slow_ns = 0;
     }
     uint64_t length_ns = reference->length_ns[fault.phase];
-    if (!one_in(seed, 8) && length_ns)
+    if (!one_in(seed, 8) && length_ns) {
         fault.at_ns = (random_next(seed) >> 1) % (length_ns + 1);
+    }
     options->faults.list[options->faults.count++] = fault;
 }
 
@@ -200,8 +212,9 @@ static void draw_abort(uint64_t *seed, struct sim_options *options,
     struct sim_fault fault = {
         .kind = SIM_ABORT, .phase = SIM_RUN, .a = random_below(seed, options->network.nodes)};
 
-    if (!one_in(seed, 8) && reference->length_ns[SIM_RUN])
+    if (!one_in(seed, 8) && reference->length_ns[SIM_RUN]) {
         fault.at_ns = (random_next(seed) >> 1) % (reference->length_ns[SIM_RUN] + 1);
+    }
     options->faults.list[options->faults.count++] = fault;
 }
 
@@ -215,21 +228,26 @@ bool campaign_draw(uint64_t number, struct sim_options *options,
         .profile = ipsc860, .seed = number, .contents = SIM_CHECKED, .scrub = true};
     draw_traffic(&seed, options);
     draw_delays(&seed, options);
-    if (!one_in(&seed, 3))
+    if (!one_in(&seed, 3)) {
         draw_damage(&seed, faults);
+    }
     options->payload_checked = faults->drop > 0 || faults->flip > 0 || faults->duplicate > 0;
-    if (!campaign_refer(options, reference))
+    if (!campaign_refer(options, reference)) {
         return false;
+    }
     if (one_in(&seed, 3) && reference->link_events) {
         faults->fail_event = 1 + random_below(&seed, (uint32_t)reference->link_events);
         faults->action = (uint8_t)(1 + random_below(&seed, CAMPAIGN_ACTIONS));
     }
-    for (unsigned i = 0; i < BREAKS_MAX && one_in(&seed, 2); i++)
+    for (unsigned i = 0; i < BREAKS_MAX && one_in(&seed, 2); i++) {
         draw_break(&seed, options, reference);
-    if (one_in(&seed, 4))
+    }
+    if (one_in(&seed, 4)) {
         draw_host(&seed, options, reference);
-    if (options->scenario != SIM_LOAD && one_in(&seed, 6))
+    }
+    if (options->scenario != SIM_LOAD && one_in(&seed, 6)) {
         draw_abort(&seed, options, reference);
+    }
     options->payload_checked = sim_faults_damage(faults);
     return true;
 }
@@ -255,10 +273,11 @@ static void put(struct line *line, const char *format, ...)
 
 static void put_end(struct line *line, uint32_t end)
 {
-    if (end == ID_HOST)
+    if (end == ID_HOST) {
         put(line, "host");
-    else
+    } else {
         put(line, "%u", (unsigned)end);
+    }
 }
 
 static void put_fault(struct line *line, const struct sim_fault *fault)
@@ -266,10 +285,11 @@ static void put_fault(struct line *line, const struct sim_fault *fault)
     static const char *const phases[] = {"boot", "download", "run"};
 
     put(line, " --%s ", sim_fault_name((enum sim_fault_kind)fault->kind));
-    if (fault->kind == SIM_STOP)
+    if (fault->kind == SIM_STOP) {
         put(line, "%" PRIu64 "ns", fault->slow_ns);
-    else
+    } else {
         put_end(line, fault->a);
+    }
     if (fault->kind == SIM_SLOW) {
         put(line, "@%" PRIu64 "ns", fault->slow_ns);
         return;
@@ -287,22 +307,30 @@ static void put_faults(struct line *line, const struct sim_faults *faults)
         "",    "drop",      "flip",      "duplicate",    "kill",
         "cut", "host-stop", "host-kill", "host-restart", "cancel"};
 
-    if (faults->drop > 0)
+    if (faults->drop > 0) {
         put(line, " --drop %.17g", faults->drop);
-    if (faults->flip > 0)
+    }
+    if (faults->flip > 0) {
         put(line, " --flip %.17g", faults->flip);
-    if (faults->duplicate > 0)
+    }
+    if (faults->duplicate > 0) {
         put(line, " --duplicate %.17g", faults->duplicate);
-    if (faults->delay_ns)
+    }
+    if (faults->delay_ns) {
         put(line, " --delay %" PRIu64 "ns", faults->delay_ns);
-    if (faults->jitter_ns)
+    }
+    if (faults->jitter_ns) {
         put(line, " --jitter %" PRIu64 "ns", faults->jitter_ns);
-    if (faults->rate)
+    }
+    if (faults->rate) {
         put(line, " --rate %" PRIu64, faults->rate);
-    if (faults->fail_event)
+    }
+    if (faults->fail_event) {
         put(line, " --fail %" PRIu64 ":%s", faults->fail_event, actions[faults->action]);
-    for (unsigned i = 0; i < faults->count; i++)
+    }
+    for (unsigned i = 0; i < faults->count; i++) {
         put_fault(line, &faults->list[i]);
+    }
 }
 
 void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT_MAX])
@@ -313,14 +341,17 @@ void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT
     network_name(&options->network, name);
     put(&line, "ecube sim --network %s --profile ipsc860 %s --bytes %u", name,
         sim_scenario_name(options->scenario), (unsigned)options->sizes[0]);
-    for (unsigned i = 1; i < options->size_count; i++)
+    for (unsigned i = 1; i < options->size_count; i++) {
         put(&line, ",%u", (unsigned)options->sizes[i]);
-    if (options->scenario != SIM_LOAD)
+    }
+    if (options->scenario != SIM_LOAD) {
         put(&line, " --image %u", (unsigned)options->image_bytes);
+    }
     put(&line, " --messages %u --x %u --contents checked%s --seed %" PRIu64,
         (unsigned)options->messages, options->download_x, options->scrub ? " --scrub" : "",
         options->seed);
-    if (options->shuffle)
+    if (options->shuffle) {
         put(&line, " --shuffle %" PRIu64, options->shuffle);
+    }
     put_faults(&line, &options->faults);
 }

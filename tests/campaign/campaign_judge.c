@@ -57,9 +57,11 @@ static bool is_to_abort(const struct sim_options *options, uint32_t rank)
 {
     const struct sim_faults *faults = &options->faults;
 
-    for (unsigned i = 0; i < faults->count; i++)
-        if (faults->list[i].kind == SIM_ABORT && faults->list[i].a == rank)
+    for (unsigned i = 0; i < faults->count; i++) {
+        if (faults->list[i].kind == SIM_ABORT && faults->list[i].a == rank) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -69,10 +71,12 @@ static bool breaks(const struct sim_options *options)
 {
     const struct sim_faults *faults = &options->faults;
 
-    for (unsigned i = 0; i < faults->count; i++)
+    for (unsigned i = 0; i < faults->count; i++) {
         if (faults->list[i].kind != SIM_SLOW && faults->list[i].kind != SIM_STOP &&
-            faults->list[i].kind != SIM_ABORT)
+            faults->list[i].kind != SIM_ABORT) {
             return true;
+        }
+    }
     return faults->fail_event && faults->action >= SIM_KILL_SENDER &&
            faults->action != SIM_STOP_HOST && faults->action != SIM_CANCEL_PROGRAM;
 }
@@ -83,17 +87,20 @@ static uint64_t stopped_ns(const struct sim_faults *faults)
     uint64_t ns =
         faults->fail_event && faults->action == SIM_STOP_HOST ? SIM_STOP_MS * UINT64_C(1000000) : 0;
 
-    for (unsigned i = 0; i < faults->count; i++)
+    for (unsigned i = 0; i < faults->count; i++) {
         ns += faults->list[i].kind == SIM_STOP ? faults->list[i].slow_ns : 0;
+    }
     return ns;
 }
 
 /* Whether the host has died. */
 static bool host_died(const struct run *run)
 {
-    for (unsigned i = 0; i < run->result.trouble_count && i < SIM_TROUBLES_MAX; i++)
-        if (run->result.abouts[i].kind == SIM_TROUBLE_HOST_DIED)
+    for (unsigned i = 0; i < run->result.trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        if (run->result.abouts[i].kind == SIM_TROUBLE_HOST_DIED) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -103,11 +110,13 @@ uint64_t campaign_bound_ns(const struct sim_options *options,
     /* A frame that has lost bytes takes what comes next in their place: twice the timeout. */
     uint64_t bound_us = 2 * damaged * (RETRY_US + ACK_DELAY_US);
 
-    if (breaks(options))
+    if (breaks(options)) {
         bound_us += DEAD_AFTER_MS * 1000 + RETRY_US +
                     (HOST_QUIET_MS + HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
-    if (breaks(options))
+    }
+    if (breaks(options)) {
         bound_us += (NEXT_HOST_MS + HOST_BOOT_MS) * UINT64_C(1000);
+    }
     bool again = options->faults.fail_event && options->faults.action == SIM_CANCEL_PROGRAM;
     return (again ? 4 : 2) * reference->wall_ns + bound_us * 1000 + stopped_ns(&options->faults);
 }
@@ -117,8 +126,9 @@ static uint64_t requests_dropped(const struct run *run)
 {
     uint64_t count = 0;
 
-    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++)
+    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++) {
         count += sim_node(run->sim, rank)->dropped_requests;
+    }
     return count;
 }
 
@@ -129,12 +139,14 @@ static uint64_t refused_us(const struct run *run)
     uint64_t count = 0;
     uint64_t us = 0;
 
-    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++)
+    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++) {
         count += sim_node(run->sim, rank)->router.circuits_refused;
-    for (uint64_t i = 0; i < count; i++)
+    }
+    for (uint64_t i = 0; i < count; i++) {
         us += i ? (uint64_t)(ANSWER_RETRY_US / 2 + SPREAD_US)
                       << (i < SPREAD_DOUBLINGS ? i : SPREAD_DOUBLINGS)
                 : ANSWER_RETRY_US;
+    }
     return us;
 }
 
@@ -150,16 +162,20 @@ static bool is_dead(const struct run *run, uint32_t a, uint32_t b)
 
     if ((a != ID_HOST && sim_node_dead(run->sim, a)) ||
         (b != ID_HOST && sim_node_dead(run->sim, b)) ||
-        ((a == ID_HOST || b == ID_HOST) && host_died(run)))
+        ((a == ID_HOST || b == ID_HOST) && host_died(run))) {
         return true;
+    }
     if (faults->fail_event && run->result.hit_from != run->result.hit_to &&
         (faults->action == SIM_KILL_SENDER || faults->action == SIM_CUT_LINK) &&
-        same_link(a, b, run->result.hit_from, run->result.hit_to))
+        same_link(a, b, run->result.hit_from, run->result.hit_to)) {
         return true;
-    for (unsigned i = 0; i < faults->count; i++)
+    }
+    for (unsigned i = 0; i < faults->count; i++) {
         if ((faults->list[i].kind == SIM_CUT || faults->list[i].kind == SIM_ONEWAY) &&
-            same_link(a, b, faults->list[i].a, faults->list[i].b))
+            same_link(a, b, faults->list[i].a, faults->list[i].b)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -169,8 +185,9 @@ static bool way_is_dead(const struct run *run, uint32_t at, uint32_t to)
     while (at != to) {
         const struct network *network = &run->options->network;
         uint32_t next = network_neighbour(network, at, network_next_hop(network, at, to));
-        if (is_dead(run, at, next))
+        if (is_dead(run, at, next)) {
             return true;
+        }
         at = next;
     }
     return false;
@@ -209,12 +226,15 @@ static bool report_is_right(struct run *run, unsigned named)
     for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         const struct sim_about *about = &result->abouts[i];
         uint32_t a, b;
-        if (about->kind == SIM_TROUBLE_NODE_SILENT)
+        if (about->kind == SIM_TROUBLE_NODE_SILENT) {
             named += is_unheard(run, about->nodes[0]) || is_cut_off(run, about->nodes[0]);
-        if (!names_link(about, &a, &b))
+        }
+        if (!names_link(about, &a, &b)) {
             continue;
-        if (!is_dead(run, a, b))
+        }
+        if (!is_dead(run, a, b)) {
             return wrong(run, "a good link is called dead: %s", result->troubles[i]);
+        }
         named++;
     }
     return named || host_died(run) || wrong(run, "nothing dead is named: %s", result->troubles[0]);
@@ -227,12 +247,15 @@ static bool aborts_are_right(struct run *run, unsigned *aborts)
 
     *aborts = 0;
     for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
-        if (result->abouts[i].kind != SIM_TROUBLE_ABORTED)
+        if (result->abouts[i].kind != SIM_TROUBLE_ABORTED) {
             continue;
+        }
         uint32_t rank = result->abouts[i].nodes[0];
         if (!is_to_abort(run->options, rank) || ++*aborts > 1 ||
-            (sim_node_status(run->sim, rank) != SIM_ABORT_STATUS && !sim_node_dead(run->sim, rank)))
+            (sim_node_status(run->sim, rank) != SIM_ABORT_STATUS &&
+             !sim_node_dead(run->sim, rank))) {
             return wrong(run, "it has not, or a second time: %s", result->troubles[i]);
+        }
     }
     return true;
 }
@@ -240,8 +263,9 @@ static bool aborts_are_right(struct run *run, unsigned *aborts)
 /* The end of a program that an abort, or else a dead link, brings. */
 static bool is_right_error(const struct run *run, uint32_t rank, int status)
 {
-    if (status == SIM_ABORT_STATUS)
+    if (status == SIM_ABORT_STATUS) {
         return is_to_abort(run->options, rank);
+    }
     return status == E_PEER_GONE || status == E_CANCELLED ||
            (status == E_LINK_DEAD && breaks(run->options));
 }
@@ -252,13 +276,15 @@ static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
     *all_well = true;
     for (uint32_t rank = 0; rank < run->options->network.nodes; rank++) {
         int status = sim_node_status(run->sim, rank);
-        if (sim_node_dead(run->sim, rank) || status == E_OK)
+        if (sim_node_dead(run->sim, rank) || status == E_OK) {
             continue;
+        }
         *all_well = false;
         if (sim_node_given_up(run->sim, rank)) {
             *given_up = true;
-            if (!is_cut_off(run, rank))
+            if (!is_cut_off(run, rank)) {
                 return wrong(run, "node %u waits for ever, and the way to it is good", rank);
+            }
         } else if (status == E_TIMEOUT && host_died(run)) {
             continue; /* nobody is there to start it, or to stop it */
         } else if (!is_right_error(run, rank, status)) {
@@ -274,13 +300,16 @@ static bool bytes_are_right(struct run *run, bool complete)
     const struct sim_result *result = &run->result;
 
     for (unsigned i = 0; i < result->line_count; i++) {
-        if (result->lines[i].wrong)
+        if (result->lines[i].wrong) {
             return wrong(run, "%" PRIu64 " wrong bytes", result->lines[i].wrong);
-        if (complete && result->lines[i].nodes != run->options->network.nodes)
+        }
+        if (complete && result->lines[i].nodes != run->options->network.nodes) {
             return wrong(run, "only %u nodes have measured", (unsigned)result->lines[i].nodes);
+        }
     }
-    if (complete && result->line_count != run->options->size_count)
+    if (complete && result->line_count != run->options->size_count) {
         return wrong(run, "only %u measurements", result->line_count);
+    }
     return result->checked || wrong(run, "contents were not checked");
 }
 
@@ -288,14 +317,18 @@ static bool ended_well(struct run *run)
 {
     bool all_well = true, given_up = false;
 
-    if (run->result.trouble_count && !host_died(run)) /* with its last frame */
+    if (run->result.trouble_count && !host_died(run)) { /* with its last frame */
         return wrong(run, "ended well, and yet: %s", run->result.troubles[0]);
-    if (run->result.receipts != run->options->network.nodes)
+    }
+    if (run->result.receipts != run->options->network.nodes) {
         return wrong(run, "only %u receipts", run->result.receipts);
-    if (run->options->scenario != SIM_LOAD && !statuses_are_right(run, &all_well, &given_up))
+    }
+    if (run->options->scenario != SIM_LOAD && !statuses_are_right(run, &all_well, &given_up)) {
         return false;
-    if (!all_well)
+    }
+    if (!all_well) {
         return wrong(run, "ended well, and yet programs failed");
+    }
     return bytes_are_right(run, true);
 }
 
@@ -304,14 +337,18 @@ static bool ended_named(struct run *run, bool *given_up)
     bool all_well = false;
     unsigned aborts;
 
-    if (!aborts_are_right(run, &aborts))
+    if (!aborts_are_right(run, &aborts)) {
         return false;
-    if (!breaks(run->options) && aborts == 0)
+    }
+    if (!breaks(run->options) && aborts == 0) {
         return wrong(run, "nothing is dead, and yet: %s", run->result.troubles[0]);
-    if (!bytes_are_right(run, false))
+    }
+    if (!bytes_are_right(run, false)) {
         return false;
-    if (sim_phase(run->sim) == SIM_RUN && !statuses_are_right(run, &all_well, given_up))
+    }
+    if (sim_phase(run->sim) == SIM_RUN && !statuses_are_right(run, &all_well, given_up)) {
         return false;
+    }
     return all_well || report_is_right(run, aborts);
 }
 
@@ -351,19 +388,22 @@ bool campaign_judge(const struct sim_options *options, const struct campaign_ref
         tally->failed++;
         return wrong(&run, "out of memory");
     }
-    while (sim_advance(run.sim, ADVANCE_EVENTS))
+    while (sim_advance(run.sim, ADVANCE_EVENTS)) {
         ;
+    }
     sim_result(run.sim, &run.result);
     bool right = judge(&run, tally);
-    if (right && run.result.questions && !breaks(options) && !stopped_ns(&options->faults))
+    if (right && run.result.questions && !breaks(options) && !stopped_ns(&options->faults)) {
         right = wrong(&run, "nothing is dead, and nothing moved until the host asked");
+    }
     uint64_t bound_ns = campaign_bound_ns(options, reference, run.result.damaged) +
                         requests_dropped(&run) * ASK_AGAIN_US * UINT64_C(1000) +
                         refused_us(&run) * 1000;
     uint64_t wall_ns = run.result.wall_ns;
-    if (right && wall_ns > bound_ns)
+    if (right && wall_ns > bound_ns) {
         right = wrong(&run, "took %.3f s, and the bound is %.3f s", (double)wall_ns / 1e9,
                       (double)bound_ns / 1e9);
+    }
     uint64_t over_ns = wall_ns > reference->wall_ns ? wall_ns - reference->wall_ns : 0;
     tally->wall_max_ns = wall_ns > tally->wall_max_ns ? wall_ns : tally->wall_max_ns;
     tally->over_max_ns = over_ns > tally->over_max_ns ? over_ns : tally->over_max_ns;

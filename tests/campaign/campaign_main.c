@@ -110,21 +110,24 @@ static struct campaign_tally sweep_all(unsigned dims, unsigned dims_max, unsigne
     struct campaign_tally sum = {0}, tally;
     char cube[16], why[SIM_WHY_MAX];
 
-    for (; dims <= dims_max; dims++)
+    for (; dims <= dims_max; dims++) {
         for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
             snprintf(cube, sizeof cube, "cube:%u", dims);
             tally =
                 sweep(scenarios[i], cube, dims == 6 && scenarios[i] == SIM_EXCHANGE ? stride : 1);
             campaign_add(&sum, &tally);
         }
-    for (unsigned n = 0; n < sizeof others / sizeof others[0]; n++)
+    }
+    for (unsigned n = 0; n < sizeof others / sizeof others[0]; n++) {
         for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
             struct network network = network_of(others[n]);
-            if (!sim_scenario_fits(scenarios[i], &network, why))
+            if (!sim_scenario_fits(scenarios[i], &network, why)) {
                 continue;
+            }
             tally = sweep(scenarios[i], others[n], 1);
             campaign_add(&sum, &tally);
         }
+    }
     return sum;
 }
 
@@ -140,8 +143,9 @@ int main(int argc, char **argv)
     printf("%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n", "", "",
            "right", "error", "of these", "", "longest,", "over its", "", "", "runs", "data",
            "named", "cut off", "failed", "s of sim.", "reference", "took, s");
-    if (dims)
+    if (dims) {
         sum = sweep_all(dims, dims_max, stride);
+    }
     tally = draw(first, count);
     campaign_add(&sum, &tally);
     print_tally("all", &sum, seconds() - start);

@@ -23,10 +23,11 @@ static void sweep(const char *name, uint64_t stride)
     struct campaign_tally sum = {0};
     char why[SIM_WHY_MAX];
 
-    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
-            if (!sim_scenario_fits(scenarios[i], &network, why))
+            if (!sim_scenario_fits(scenarios[i], &network, why)) {
                 continue;
+            }
             struct campaign campaign = {.name = sim_scenario_name(scenarios[i]),
                                         .options = campaign_options(name, scenarios[i]),
                                         .action = (enum sim_action)action,
@@ -35,6 +36,7 @@ static void sweep(const char *name, uint64_t stride)
             struct campaign_tally tally = campaign_run(&campaign, 1);
             campaign_add(&sum, &tally);
         }
+    }
     print_message("%u runs: %u right, %u named\n", (unsigned)sum.runs, (unsigned)sum.right,
                   (unsigned)sum.named);
     assert_int_equal(sum.failed, 0);
@@ -103,8 +105,9 @@ static struct sim_result result_of(const struct sim_options *options)
     struct sim_result result;
     struct sim *sim = sim_make(options);
 
-    while (sim_advance(sim, 100000))
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     return result;

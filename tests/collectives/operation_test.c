@@ -13,8 +13,9 @@ static uint32_t slots(uint32_t operation, enum space space, uint32_t rank, uint3
 TEST(every_operation_is_found_by_both_names)
 {
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        if (!operation_of(i))
+        if (!operation_of(i)) {
             continue;
+        }
         assert_int_equal(operation_named(operation_of(i)->name), i);
         assert_int_equal(operation_named(operation_of(i)->standard), i);
         assert_string_equal(operation_name(i), operation_of(i)->name);

@@ -42,8 +42,9 @@ static struct plan *planned(const struct network *network, uint32_t operation, u
     struct plan_fault fault = {.words = ""};
     struct plan *plan = plan_make(network, &request, &fault);
 
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -85,8 +86,9 @@ static void found(struct sample sample, int status)
 /* With a number of 1, 2 or 4 bytes put in a place. */
 static struct sample with(struct sample sample, uint32_t at, unsigned size, uint32_t number)
 {
-    for (unsigned i = 0; i < size; i++)
+    for (unsigned i = 0; i < size; i++) {
         sample.part[at + i] = (uint8_t)(number >> 8 * i);
+    }
     return sample;
 }
 
@@ -95,8 +97,9 @@ static uint32_t row_with(const struct sample *sample, uint8_t flags)
 {
     const uint8_t *row = plan_first(sample->part);
 
-    while (row && (plan_row_at(row).flags & flags) != flags)
+    while (row && (plan_row_at(row).flags & flags) != flags) {
         row = plan_next(sample->part, row);
+    }
     assert_non_null(row);
     return (uint32_t)(row - sample->part);
 }
@@ -134,10 +137,12 @@ static void read_row(const uint8_t *part, const uint8_t *row, const struct netwo
     assert_true(end <= part + plan_bytes(part));
     uint64_t sent = read_slots(part, row, network, rank, false);
     uint64_t received = read_slots(part, row, network, rank, true);
-    if (head.flags & ROW_COPIES)
+    if (head.flags & ROW_COPIES) {
         assert_int_equal(sent, received);
-    if (head.flags & ROW_RECEIVES)
+    }
+    if (head.flags & ROW_RECEIVES) {
         assert_true(plan_peer(part, head.from, network, rank) < network->nodes);
+    }
     if (head.flags & ROW_SENDS) {
         const uint8_t *hops = plan_row_hops(row);
         assert_true(plan_peer(part, head.to, network, rank) < network->nodes);
@@ -149,8 +154,9 @@ static void read_to_the_end(const uint8_t *part, const struct network *network, 
 {
     uint32_t rows = 0;
 
-    for (const uint8_t *row = plan_first(part); row; row = plan_next(part, row), rows++)
+    for (const uint8_t *row = plan_first(part); row; row = plan_next(part, row), rows++) {
         read_row(part, row, network, rank);
+    }
     assert_int_equal(rows, plan_rows(part));
 }
 
@@ -203,8 +209,9 @@ TEST(every_damaged_byte_is_found)
         bad.part[at] ^= (uint8_t)(1u << at % 8);
         assert_int_equal(check(&bad), E_FORMAT);
     }
-    for (good.bytes--; good.bytes; good.bytes--)
+    for (good.bytes--; good.bytes; good.bytes--) {
         assert_int_equal(check(&good), E_FORMAT);
+    }
 }
 
 TEST(parts_of_other_machines_and_nodes_are_found)
@@ -271,8 +278,9 @@ TEST(rows_out_of_place_are_found)
     shorter.bytes -= 4;
     plan_mark(shorter.part, PLAN_FORM, shorter.bytes);
     found(shorter, E_FORMAT);
-    for (uint32_t at = first; at < good.bytes; at += plan_row_bytes(good.part + at))
+    for (uint32_t at = first; at < good.bytes; at += plan_row_bytes(good.part + at)) {
         second = at;
+    }
     found(with(good, second + 2, 2, PLAN_STEPS_MAX - 1), E_OK);
     found(with(good, second + 2, 2, PLAN_STEPS_MAX), E_FORMAT);
 }
@@ -357,8 +365,9 @@ static struct sample way_over(const char *name, uint32_t from, uint32_t to, cons
     plan_row_pack(at, &row);
     plan_extent_pack(at + PLAN_ROW_BYTES, &extent);
     list[0] = (uint8_t)count;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         list[HOP_LIST_BYTES + HOP_BYTES * i] = ports[i];
+    }
     return line;
 }
 
@@ -457,8 +466,9 @@ static bool passes(struct sample *bad)
     seal(bad->part, bad->bytes);
     memcpy(part, bad->part, bad->bytes);
     bool ok = plan_check(part, bad->bytes, &bad->network, bad->rank) == E_OK;
-    if (ok)
+    if (ok) {
         read_to_the_end(part, &bad->network, bad->rank);
+    }
     free(part);
     return ok;
 }

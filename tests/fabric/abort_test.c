@@ -23,12 +23,15 @@ static void abort_run(struct fabric *fabric, unsigned rank, int32_t status)
 
 static bool all_over(struct fabric *fabric)
 {
-    if (fabric->controller.phase != PHASE_READY)
+    if (fabric->controller.phase != PHASE_READY) {
         return false;
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    }
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         if (node_program_runs(fabric->nodes[rank].node) ||
-            fabric->nodes[rank].node->due & REPORT_DUE_EXIT)
+            fabric->nodes[rank].node->due & REPORT_DUE_EXIT) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -79,21 +82,25 @@ TEST(all_end_whatever_they_do_and_the_next_program_runs)
         struct fabric *fabric = fabric_started(3, DATA_BYTES, doing + 1);
         for (unsigned round = 0; round < ROUNDS; round += 1 + round / 8) {
             unsigned victim = round % NODES;
-            for (unsigned rank = 0; rank < NODES; rank++)
+            for (unsigned rank = 0; rank < NODES; rank++) {
                 if (rank != victim || doing == IN_A_COLLECTIVE) {
                     enum doing what = doing < DOINGS ? doing : (rank + round) % DOINGS;
                     begin(fabric, rank, what);
                 }
-            for (unsigned i = 0; i < round; i++)
+            }
+            for (unsigned i = 0; i < round; i++) {
                 fabric_round(fabric);
+            }
             abort_run(fabric, victim, (int32_t)round);
             expect_abort(fabric, 1u << victim, (int32_t)round);
             assert_true(fabric_load(fabric));
         }
-        for (unsigned rank = 0; rank < NODES; rank++)
+        for (unsigned rank = 0; rank < NODES; rank++) {
             begin(fabric, rank, IN_A_COLLECTIVE);
-        for (unsigned rank = 0; rank < NODES; rank++)
+        }
+        for (unsigned rank = 0; rank < NODES; rank++) {
             assert_int_equal(fabric_wait(fabric, rank, 0).status, E_OK);
+        }
         fabric_free(fabric);
     }
 }
@@ -103,12 +110,15 @@ TEST(of_several_that_abort_one_is_heard)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_started(3, DATA_BYTES, seed);
         abort_run(fabric, 5, 9);
-        for (uint64_t i = 0; i < seed; i++)
+        for (uint64_t i = 0; i < seed; i++) {
             fabric_round(fabric);
-        if (node_program_runs(fabric->nodes[2].node))
+        }
+        if (node_program_runs(fabric->nodes[2].node)) {
             abort_run(fabric, 2, 9);
-        if (node_program_runs(fabric->nodes[6].node))
+        }
+        if (node_program_runs(fabric->nodes[6].node)) {
             abort_run(fabric, 6, 9);
+        }
         expect_abort(fabric, 1 << 2 | 1 << 5 | 1 << 6, 9);
         assert_true(fabric_load(fabric));
         fabric_free(fabric);
@@ -122,8 +132,9 @@ TEST(the_last_program_may_abort_and_what_it_printed_comes_first)
     int32_t result;
 
     struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
-    for (unsigned rank = 1; rank < NODES; rank++)
+    for (unsigned rank = 1; rank < NODES; rank++) {
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, zero, &result);
+    }
     fabric_settle(fabric);
     node_call(fabric->nodes[0].node, fabric->now_us, ECUBE_CALL_WRITE, text, &result);
     abort_run(fabric, 0, -1);
@@ -148,11 +159,12 @@ TEST(one_may_abort_before_all_have_been_started)
         abort_run(fabric, 3, 1);
         expect_abort(fabric, 1 << 3, 1);
         assert_true(fabric_download(fabric));
-        while (fabric->controller.phase != PHASE_LOADED)
+        while (fabric->controller.phase != PHASE_LOADED) {
             fabric_round(fabric);
+        }
         controller_run(&fabric->controller, fabric->now_us);
         unsigned running = 0;
-        while (running == 0)
+        while (running == 0) {
             for (unsigned rank = 0; rank < NODES && !running; rank++) {
                 struct node_start start;
                 if (node_take_start(fabric->nodes[rank].node, &start)) {
@@ -162,10 +174,12 @@ TEST(one_may_abort_before_all_have_been_started)
                     early++;
                     fabric_round(fabric);
                     running = node_program_runs(fabric->nodes[rank].node) ? rank + 1 : 0;
-                    if (running)
+                    if (running) {
                         abort_run(fabric, rank, 4);
+                    }
                 }
             }
+        }
         expect_abort(fabric, 1u << (running - 1), 4);
         assert_true(fabric_load(fabric));
         fabric_free(fabric);

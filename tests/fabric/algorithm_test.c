@@ -45,8 +45,9 @@ static void all_end(struct fabric *fabric, const struct ecube_abi_collective *re
 {
     struct ecube_abi_collective calls[NODES];
 
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         calls[rank] = rank + 1 < NODES ? *rest : *last;
+    }
     collective_all_end(fabric, calls, status);
 }
 
@@ -55,8 +56,9 @@ static void last_cannot(struct fabric *fabric, const struct ecube_abi_collective
 {
     struct ecube_abi_collective calls[NODES];
 
-    for (uint32_t rank = 0; rank < NODES; rank++)
+    for (uint32_t rank = 0; rank < NODES; rank++) {
         calls[rank] = rank + 1 < NODES ? *rest : *last;
+    }
     collective_fails(fabric, calls, NODES - 1, status);
 }
 
@@ -104,9 +106,11 @@ TEST(an_algorithm_that_is_asked_for_is_executed)
                  {ECUBE_SCAN, "chain 64 segments"}}; /* more than elements */
     struct fabric *fabric = ring();
 
-    for (unsigned round = 0; round < 2; round++)
-        for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             takes_its_time(fabric, cases[i].operation, cases[i].algorithm);
+        }
+    }
     assert_true(predicted_by(fabric, ECUBE_EXCHANGE, "direct") !=
                 predicted_by(fabric, ECUBE_EXCHANGE, "neighbours"));
     fabric_free(fabric);

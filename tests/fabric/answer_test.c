@@ -37,8 +37,9 @@ TEST_WITH(ready_is_believed_at_once_whatever_was_said_before, begin_full, neighb
     for (unsigned i = 0; i < sizeof before / sizeof before[0]; i++) {
         int32_t request = node_sends(all, 1);
         uint32_t name = announced(all);
-        for (unsigned k = 0; k < 2 && before[i][k]; k++)
+        for (unsigned k = 0; k < 2 && before[i][k]; k++) {
             neighbour_answers(all, 1, before[i][k], name, 0);
+        }
         neighbours_turn(all);
         neighbours_expect_no_more(all);
         neighbour_answers(all, 1, PACKET_CTS, name, 77);
@@ -179,8 +180,9 @@ TEST_WITH(announcements_leave_slots_for_answers, begin_full, neighbours_end)
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_QUEUED, 1);
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX - 1; i++)
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX - 1; i++) {
         node_sends(all, 2);
+    }
     neighbours_turn_without_2(all);
     node_receives(all, 1, FABRIC_DATA);
     neighbours_turn_without_2(all);

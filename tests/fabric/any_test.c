@@ -23,8 +23,9 @@ static void put_set(struct fabric *fabric, const int32_t *numbers, uint32_t coun
     struct ecube_abi_set set = {
         .requests = NUMBERS, .count = count, .poll = poll, .index = UINT32_MAX};
 
-    if (count > 0 && count <= ECUBE_REQUESTS_MAX + 1)
+    if (count > 0 && count <= ECUBE_REQUESTS_MAX + 1) {
         memcpy(fabric_at(fabric, 0, NUMBERS), numbers, count * sizeof numbers[0]);
+    }
     memcpy(fabric_at(fabric, 0, SET), &set, sizeof set);
 }
 
@@ -126,8 +127,9 @@ TEST(of_several_that_are_complete_the_first_in_model_time_is_taken)
     struct ecube_abi_set set;
 
     struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++) {
         numbers[i] = receives(fabric, i + 1, i, 100);
+    }
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(fabric_advance(fabric, order[i] + 1, (i + 1) * UINT64_C(1000000)), E_OK);
         assert_true(sends(fabric, order[i] + 1, (int32_t)order[i], 100) >= 0);
@@ -157,8 +159,9 @@ TEST(a_poll_takes_only_what_is_complete_by_the_model_clock)
     int32_t numbers[3];
 
     struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         numbers[i] = receives(fabric, i + 1, i, 100);
+    }
     assert_int_equal(poll_any(fabric, numbers, 3, &set), 0);
     assert_int_equal(fabric_advance(fabric, 1, 1000000), E_OK);
     assert_true(sends(fabric, 1, 0, 100) >= 0);
@@ -182,8 +185,9 @@ TEST(one_that_is_complete_is_taken_from_among_those_that_are_not)
     int32_t numbers[5];
 
     struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         numbers[i] = receives(fabric, ECUBE_ANY, i, 100);
+    }
     assert_true(sends(fabric, 3, 2, 50) >= 0);
     assert_int_equal(waits_any(fabric, numbers, 5, &set), 1);
     assert_int_equal(set.index, 2);
@@ -230,8 +234,9 @@ TEST(as_many_requests_as_there_can_be_are_all_taken_once)
     struct ecube_abi_set set;
 
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
-    for (int i = 0; i < ECUBE_REQUESTS_MAX; i++)
+    for (int i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         numbers[i] = fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, i, BUFFERS, 100);
+    }
     for (int i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         int32_t sent = sends(fabric, 1, ECUBE_REQUESTS_MAX - 1 - i, 30);
         assert_int_equal(fabric_wait(fabric, 1, sent).status, E_OK);
@@ -254,8 +259,9 @@ TEST(the_host_hears_for_how_many_requests_a_program_waits)
 
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     struct node *node = fabric->nodes[0].node;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         numbers[i] = receives(fabric, 1, i, 100);
+    }
     put_set(fabric, numbers, 3, 0);
     assert_int_equal(node_call(node, fabric->now_us, ECUBE_CALL_WAIT_ANY, arguments, &result),
                      NODE_BLOCK);

@@ -63,8 +63,9 @@ static void is_right(struct fabric *fabric, const struct ecube_abi_collective *c
         collective_fill(fabric, rank, call);
     }
     collective_all_end(fabric, calls, E_OK);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_check(fabric, rank, call);
+    }
 }
 
 static void expect_told(struct fabric *fabric, uint32_t rank, int status)
@@ -90,8 +91,9 @@ static void is_refused(struct fabric *fabric, const struct ecube_abi_collective 
     collective_fails(fabric, calls, COLLECTIVE_SOME, status);
     assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
     fabric->told[EVENT_DISAGREE] = 0;
-    for (uint32_t i = 0; i < fabric->count; i++)
+    for (uint32_t i = 0; i < fabric->count; i++) {
         calls[i] = i == rank ? *wrong : right;
+    }
     collective_fails(fabric, calls, rank, status);
     expect_told(fabric, rank, status);
     is_right(fabric, &right);
@@ -102,9 +104,11 @@ static uint32_t who_has(const struct fabric *fabric, uint32_t operation, enum sp
 {
     const struct ecube_abi_collective call = right_call(operation);
 
-    for (uint32_t rank = 1; rank <= fabric->count; rank++)
-        if (space_bytes(fabric, &call, space, rank % fabric->count) > 0)
+    for (uint32_t rank = 1; rank <= fabric->count; rank++) {
+        if (space_bytes(fabric, &call, space, rank % fabric->count) > 0) {
             return rank % fabric->count;
+        }
+    }
     return NODES_MAX;
 }
 
@@ -114,9 +118,11 @@ static void each(void (*try)(struct fabric *fabric, uint32_t operation))
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric = fabric_make_named(networks[i], DATA_BYTES, 1, no_fault, ipsc860);
         assert_true(fabric_start(fabric));
-        for (uint32_t operation = 0; operation < OPERATIONS; operation++)
-            if (operation_of(operation))
+        for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
+            if (operation_of(operation)) {
                 try(fabric, operation);
+            }
+        }
         fabric_free(fabric);
     }
 }
@@ -143,19 +149,22 @@ static void try_pointers(struct fabric *fabric, uint32_t operation)
 {
     static const uint32_t wrong_addresses[] = {0, BEYOND, FABRIC_PROGRAM - 4, UINT32_MAX - 3};
 
-    for (unsigned i = 0; i < sizeof wrong_addresses / sizeof wrong_addresses[0]; i++)
+    for (unsigned i = 0; i < sizeof wrong_addresses / sizeof wrong_addresses[0]; i++) {
         for (unsigned space = SPACE_SEND; space <= SPACE_RECEIVE; space++) {
             uint32_t rank = who_has(fabric, operation, (enum space)space);
             struct ecube_abi_collective wrong = right_call(operation);
-            if (rank == NODES_MAX)
+            if (rank == NODES_MAX) {
                 continue;
+            }
             *(space == SPACE_SEND ? &wrong.send : &wrong.receive) = wrong_addresses[i];
             is_refused(fabric, &wrong, rank, E_FAULT);
-            if (wrong_addresses[i])
+            if (wrong_addresses[i]) {
                 continue;
+            }
             wrong.block_bytes = 0; /* then nothing lies there */
             is_right(fabric, &wrong);
         }
+    }
 }
 
 TEST(memory_that_is_not_the_programs_is_refused_null_too)
@@ -168,12 +177,15 @@ static void try_overlaps(struct fabric *fabric, uint32_t operation)
     const struct ecube_abi_collective right = right_call(operation);
     uint32_t rank = who_has(fabric, operation, SPACE_RECEIVE);
 
-    for (uint32_t i = 0; i < fabric->count; i++) /* both at one node */
+    for (uint32_t i = 0; i < fabric->count; i++) { /* both at one node */
         if (space_bytes(fabric, &right, SPACE_SEND, i) > 0 &&
-            space_bytes(fabric, &right, SPACE_RECEIVE, i) > 0)
+            space_bytes(fabric, &right, SPACE_RECEIVE, i) > 0) {
             rank = i;
-    if (rank == NODES_MAX || space_bytes(fabric, &right, SPACE_SEND, rank) == 0)
+        }
+    }
+    if (rank == NODES_MAX || space_bytes(fabric, &right, SPACE_SEND, rank) == 0) {
         return;
+    }
     uint32_t sent = space_bytes(fabric, &right, SPACE_SEND, rank);
     uint32_t received = space_bytes(fabric, &right, SPACE_RECEIVE, rank);
     struct ecube_abi_collective wrong = right;
@@ -204,23 +216,27 @@ static void try_scratch(struct fabric *fabric, uint32_t operation)
                                          .profile = &ipsc860};
     struct plan_fault fault;
 
-    if (!operation_of(operation)->planned)
+    if (!operation_of(operation)->planned) {
         return;
+    }
     struct plan *plan = plan_make(&fabric->network, &request, &fault);
     assert_non_null(plan);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         struct ecube_abi_collective calls[NODES_MAX];
-        if (plan->scratch[plan->invariant ? 0 : rank] == 0 || right.block_bytes == 0)
+        if (plan->scratch[plan->invariant ? 0 : rank] == 0 || right.block_bytes == 0) {
             continue;
+        }
         for (unsigned i = 0; i < 4; i++) {
             enum space space = i % 2 ? SPACE_RECEIVE : SPACE_SEND;
             uint32_t at = space == SPACE_SEND ? right.send : right.receive;
             uint32_t bytes = space_bytes(fabric, &right, space, rank);
-            for (uint32_t k = 0; k < fabric->count; k++)
+            for (uint32_t k = 0; k < fabric->count; k++) {
                 calls[k] = right;
+            }
             calls[rank].scratch = i < 2 ? at : at + bytes - 1;
-            if (bytes == 0)
+            if (bytes == 0) {
                 continue;
+            }
             collective_fails(fabric, calls, rank, E_ARGUMENT);
             expect_told(fabric, rank, E_ARGUMENT);
         }
@@ -247,13 +263,15 @@ static void try_types(struct fabric *fabric, uint32_t operation)
         is_refused(fabric, &wrong, 2, E_ARGUMENT);
         return;
     }
-    for (uint32_t type = 0; type <= ECUBE_DOUBLE_INT32 + 1; type++)
+    for (uint32_t type = 0; type <= ECUBE_DOUBLE_INT32 + 1; type++) {
         for (uint32_t operator_ = 0; operator_ <= ECUBE_MAXLOC + 1; operator_++) {
             wrong.type = (uint8_t)type;
             wrong.operator_ = (uint8_t)operator_;
-            if (!reduction_possible(type, operator_))
+            if (!reduction_possible(type, operator_)) {
                 is_refused(fabric, &wrong, (type + operator_) % fabric->count, E_ARGUMENT);
+            }
         }
+    }
     wrong.type = wrong.operator_ = UINT8_MAX;
     is_refused(fabric, &wrong, 1, E_ARGUMENT);
     for (uint32_t type = 1; type <= ECUBE_DOUBLE_INT32; type++) {
@@ -261,8 +279,9 @@ static void try_types(struct fabric *fabric, uint32_t operation)
         wrong.type = (uint8_t)type;
         wrong.operator_ = type >= ECUBE_INT32_INT32 ? ECUBE_MINLOC : ECUBE_SUM;
         wrong.block_bytes += reduction_element_bytes(type) / 2;
-        if (reduction_element_bytes(type) > 1)
+        if (reduction_element_bytes(type) > 1) {
             is_refused(fabric, &wrong, 0, E_ARGUMENT); /* no whole elements */
+        }
     }
 }
 
@@ -276,8 +295,9 @@ static void try_sizes(struct fabric *fabric, uint32_t operation)
 {
     struct ecube_abi_collective wrong = right_call(operation);
 
-    if (wrong.block_bytes == 0 || operation_of(operation)->sized)
+    if (wrong.block_bytes == 0 || operation_of(operation)->sized) {
         return;
+    }
     wrong.block_bytes = UINT32_MAX - 3;
     is_refused(fabric, &wrong, ROOT, E_FAULT);
     wrong.block_bytes = UINT32_C(1) << 31;
@@ -295,25 +315,30 @@ TEST(what_is_asked_for_beforehand_is_refused_alike)
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric = fabric_make_named(networks[i], DATA_BYTES, 1, no_fault, ipsc860);
         assert_true(fabric_start(fabric));
-        for (uint32_t operation = 0; operation <= OPERATIONS; operation++)
+        for (uint32_t operation = 0; operation <= OPERATIONS; operation++) {
             for (unsigned k = 0; k < 4; k++) {
                 const struct operation *row = operation_of(operation);
                 bool asks_type = row && row->reduces;
                 struct ecube_abi_plan plan = {
                     .operation = operation, .block_bytes = BYTES, .type = asks_type};
-                if (k == 1)
+                if (k == 1) {
                     plan.root = row ? operation_roots(row, &fabric->network) : 0;
-                if (k == 2)
+                }
+                if (k == 2) {
                     plan.root = (uint32_t)-1;
-                if (k == 3)
+                }
+                if (k == 3) {
                     plan.type = asks_type ? ECUBE_DOUBLE_INT32 + 1 : ECUBE_INT32;
-                if (row && k == 0)
+                }
+                if (row && k == 0) {
                     continue;
+                }
                 for (uint32_t call = ECUBE_CALL_PLAN; call <= ECUBE_CALL_PREDICT; call++) {
                     memcpy(fabric_at(fabric, 2, FABRIC_DATA), &plan, sizeof plan);
                     assert_int_equal(fabric_call(fabric, 2, call, FABRIC_DATA, 0), E_ARGUMENT);
                 }
             }
+        }
         fabric_free(fabric);
     }
 }

@@ -51,8 +51,9 @@ static void lose_credit(struct fabric *fabric, struct run *run)
 {
     struct memory_end *end = &fabric->nodes[1].ends[0];
 
-    if (is_credit(end, run) && ++run->words == run->lose)
+    if (is_credit(end, run) && ++run->words == run->lose) {
         end->first = end->kicked = end->end;
+    }
     run->acknowledged = end->said.last.ack;
 }
 
@@ -65,13 +66,16 @@ static bool round_of(struct fabric *fabric, struct run *run)
     fabric->now_us++;
     for (unsigned rank = 0; rank < NODES; rank++) {
         bool waits = node_step(fabric->nodes[rank].node, fabric->now_us);
-        while (rank == 3 && waits) /* a window in one turn, so that node 1 has one word for it */
+        while (rank == 3 && waits) { /* a window in one turn, so that node 1 has one word for it */
             waits = node_step(fabric->nodes[rank].node, fabric->now_us);
+        }
         more |= waits;
-        if (rank == 1)
+        if (rank == 1) {
             lose_credit(fabric, run);
-        for (unsigned p = 0; p < fabric->network.dims; p++)
+        }
+        for (unsigned p = 0; p < fabric->network.dims; p++) {
             more |= fabric->nodes[rank].ends[p].first != fabric->nodes[rank].ends[p].kicked;
+        }
         assert_true(port->order_count + port->draining_count <= CIRCUITS_MAX);
     }
     return more;
@@ -83,8 +87,9 @@ static uint64_t next_deadline(struct fabric *fabric)
 
     for (unsigned rank = 0; rank < NODES; rank++) {
         uint64_t wake = node_deadline(fabric->nodes[rank].node);
-        if (wake < deadline)
+        if (wake < deadline) {
             deadline = wake;
+        }
     }
     return deadline;
 }
@@ -96,22 +101,25 @@ static bool go(struct fabric *fabric, struct run *run, bool (*done)(const struct
     uint64_t begin_us = fabric->now_us;
 
     for (unsigned round = 1, quiet = 0; !done(fabric); round++) {
-        if (round == run->jam_at)
+        if (round == run->jam_at) {
             memory_link_stop(&fabric->nodes[3].ends[1], taken);
-        else if (jammed && round == run->jam_at + JAM_ROUNDS)
+        } else if (jammed && round == run->jam_at + JAM_ROUNDS) {
             memory_link_start(&fabric->nodes[3].ends[1], taken);
+        }
         jammed = run->jam_at <= round && round < run->jam_at + JAM_ROUNDS;
         quiet = round_of(fabric, run) ? 0 : quiet + 1;
         if (quiet > QUIET_ROUNDS && round > run->jam_at + JAM_ROUNDS) {
             uint64_t deadline = next_deadline(fabric);
-            if (deadline > begin_us + DEADLINE_US)
+            if (deadline > begin_us + DEADLINE_US) {
                 return false;
+            }
             fabric->now_us = deadline > fabric->now_us ? deadline : fabric->now_us;
             quiet = 0;
         }
     }
-    if (jammed)
+    if (jammed) {
         memory_link_start(&fabric->nodes[3].ends[1], taken);
+    }
     run->us = fabric->now_us - begin_us;
     return true;
 }
@@ -137,19 +145,23 @@ static bool packets_have_passed(const struct fabric *fabric)
 static void send_packets(struct fabric *fabric)
 {
     forwarded = fabric_forwarded(fabric, 1);
-    for (unsigned i = 0; i < SLOTS_MAX; i++)
+    for (unsigned i = 0; i < SLOTS_MAX; i++) {
         assert_int_equal(router_send(&fabric->nodes[0].node->router, PACKET_CONSOLE, 3, "", 0),
                          E_OK);
+    }
 }
 
 static unsigned message_count;
 
 static bool messages_are_there(const struct fabric *fabric)
 {
-    for (unsigned rank = 0; rank < NODES; rank += 3)
-        for (unsigned i = 0; i < message_count; i++)
-            if (!fabric_is_done(fabric, rank, (int32_t)i))
+    for (unsigned rank = 0; rank < NODES; rank += 3) {
+        for (unsigned i = 0; i < message_count; i++) {
+            if (!fabric_is_done(fabric, rank, (int32_t)i)) {
                 return false;
+            }
+        }
+    }
     return true;
 }
 
@@ -185,17 +197,20 @@ static unsigned sweep(unsigned jam_at, unsigned count, uint32_t bytes)
 
     do {
         run.words = 0;
-        if (count)
+        if (count) {
             send_messages(fabric, count, bytes);
-        else
+        } else {
             send_packets(fabric);
+        }
         assert_true(go(fabric, &run, count ? messages_are_there : packets_have_passed));
-        if (count)
+        if (count) {
             check_messages(fabric, count, bytes);
+        }
         assert_true(run.us < 2 * RETRY_US);
         stood += run.us >= RETRY_US;
-        for (unsigned round = 0; round < 2 * JAM_ROUNDS; round++)
+        for (unsigned round = 0; round < 2 * JAM_ROUNDS; round++) {
             fabric_round(fabric);
+        }
         fabric->now_us += SECOND_US;
         fabric_settle(fabric);
     } while (run.lose++ < run.words);
@@ -207,8 +222,9 @@ TEST(packets_go_on_when_a_word_of_credit_is_lost)
 {
     unsigned stood = 0;
 
-    for (unsigned jam = 1; jam <= JAMS; jam++)
+    for (unsigned jam = 1; jam <= JAMS; jam++) {
         stood += sweep(jam, 0, 0);
+    }
     assert_true(stood > 0);
 }
 
@@ -216,8 +232,9 @@ TEST(a_long_message_goes_on_when_a_word_of_credit_is_lost)
 {
     unsigned stood = 0;
 
-    for (unsigned jam = 1; jam <= JAMS; jam++)
+    for (unsigned jam = 1; jam <= JAMS; jam++) {
         stood += sweep(jam, 1, LONG);
+    }
     assert_true(stood > 0);
 }
 
@@ -225,8 +242,9 @@ TEST(circuits_go_on_when_the_word_that_others_have_drained_is_lost)
 {
     unsigned stood = 0;
 
-    for (unsigned jam = 1; jam <= JAMS; jam++)
+    for (unsigned jam = 1; jam <= JAMS; jam++) {
         stood += sweep(jam, COUNT, SHORT);
+    }
     assert_true(stood > 0);
 }
 
@@ -249,12 +267,14 @@ TEST(packets_over_all_links_leave_slots_without_a_delay)
     fabric_settle(fabric);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(stop(fabric, 0), E_OK);
-        for (unsigned port = 0; port < fabric->network.ports; port++)
+        for (unsigned port = 0; port < fabric->network.ports; port++) {
             assert_int_equal(stop(fabric, network_neighbour(&fabric->network, 0, port)), E_OK);
+        }
     }
     fabric_settle(fabric);
-    for (unsigned i = 0; i < SLOTS_LOW; i++)
+    for (unsigned i = 0; i < SLOTS_LOW; i++) {
         assert_int_equal(stop(fabric, 0), E_OK);
+    }
     fabric_free(fabric);
 }
 
@@ -273,8 +293,9 @@ TEST(large_packets_follow_each_other_without_a_delay)
         assert_int_equal(
             router_send(&fabric->controller.router, PACKET_PLAN_PART, i & 3, part, sizeof part),
             E_OK);
-        if (i % LARGE_SLOTS_MAX == LARGE_SLOTS_MAX - 1)
+        if (i % LARGE_SLOTS_MAX == LARGE_SLOTS_MAX - 1) {
             fabric_settle(fabric);
+        }
     }
     fabric_free(fabric);
 }

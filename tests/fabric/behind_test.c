@@ -43,8 +43,9 @@ static void take(struct routers *all, uint32_t rank, const struct notice *notice
 {
     switch (notice->kind) {
     case NOTICE_OPEN:
-        if (!withheld)
+        if (!withheld) {
             accept_at(all, rank, notice->port);
+        }
         break;
     case NOTICE_ACCEPTED:
         told[notice->token].accepted++;
@@ -107,12 +108,15 @@ static struct routers *begun(void)
     all->take = take;
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         uint16_t carries[PORTS_MAX] = {0};
-        if (rank == 0)
+        if (rank == 0) {
             carries[routers_port(all, 0, 1)] = 1;
-        if (rank == 1)
+        }
+        if (rank == 1) {
             carries[routers_port(all, 1, 4)] = 2;
-        if (rank == 4)
+        }
+        if (rank == 4) {
             carries[routers_port(all, 4, 7)] = 1;
+        }
         router_schedule_begin(&all->nodes[rank].router, EPOCH, carries);
     }
     return all;
@@ -120,9 +124,11 @@ static struct routers *begun(void)
 
 static void are_through(struct routers *all, bool last)
 {
-    for (uint32_t rank = 0; rank < all->network.nodes; rank++)
-        if (last == (rank == 0 || rank == 7))
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
+        if (last == (rank == 0 || rank == 7)) {
             router_schedule_done(&all->nodes[rank].router, EPOCH);
+        }
+    }
 }
 
 /* From a node itself, and from another that has no part in the schedule. */

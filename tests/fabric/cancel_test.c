@@ -33,9 +33,11 @@ static bool is_filled(struct fabric *fabric, uint32_t at, uint8_t with, uint32_t
 {
     const uint8_t *data = fabric_at(fabric, 0, at);
 
-    for (uint32_t i = 0; i < bytes; i++)
-        if (data[i] != with)
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (data[i] != with) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -100,8 +102,9 @@ static bool races(struct fabric *fabric, uint32_t bytes, unsigned rounds, uint8_
     memset(fabric_at(fabric, 1, SEND_AT), content, ROOM);
     int32_t first = posts(fabric, ECUBE_ANY, 3, FIRST_AT);
     int32_t sent = fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 3, SEND_AT, bytes);
-    for (unsigned i = 0; i < rounds; i++)
+    for (unsigned i = 0; i < rounds; i++) {
         fabric_round(fabric);
+    }
     assert_int_equal(cancel(fabric, first), E_OK);
     struct ecube_abi_result result = fabric_wait(fabric, 0, first);
     uint32_t at = FIRST_AT, other = SECOND_AT;
@@ -174,8 +177,9 @@ TEST_WITH(a_receive_without_a_slot_leaves_its_message_to_the_next, neighbours_be
     int32_t second = node_receives(all, 1, FABRIC_DATA + 65536);
     assert_int_equal(cancel(all->fabric, first), E_OK);
     node_is_done_with(all, first, E_CANCELLED);
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         neighbours_pass_ms(all, 500);
+    }
     const struct heard *cts = neighbours_expect(all, PACKET_CTS, 1);
     assert_int_equal(cts->match, request_name(all->node, node_request(all, second)));
 }

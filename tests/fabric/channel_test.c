@@ -19,14 +19,16 @@ static struct pair pair;
 static void heard_packets(unsigned count)
 {
     assert_int_equal(pair.b.held_count, count);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         assert_int_equal(pair.b.held[i].packet[PACKET_HEADER_BYTES], i);
+    }
 }
 
 static void release_all(struct pair_side *side)
 {
-    for (unsigned i = 0; i < side->held_count; i++)
+    for (unsigned i = 0; i < side->held_count; i++) {
         channel_release(&side->channel, &side->due, side->held[i].buffer, CREDIT_CONTROL, 0);
+    }
     side->held_count = 0;
 }
 
@@ -127,8 +129,9 @@ TEST(an_acknowledgement_goes_with_a_frame_that_waits)
 {
     for (unsigned count = 0; count < 3; count++) {
         pair_begin(&pair, false);
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
             pair_packet(&pair, &pair.b, i);
+        }
         pair_data(&pair, &pair.a, 0, 100, FLAG_LAST); /* asks for it */
         pair_look(&pair, &pair.a);
         pair_look(&pair, &pair.b);
@@ -386,13 +389,15 @@ TEST(data_is_not_joined_over_a_packet_that_is_in_use)
         channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
         pair_look(&pair, &pair.b);
         assert_int_equal(pair.b.held_count, 1);
-        for (unsigned i = 1; i < PAIR_PACKET_BYTES - PACKET_HEADER_BYTES; i++)
+        for (unsigned i = 1; i < PAIR_PACKET_BYTES - PACKET_HEADER_BYTES; i++) {
             assert_int_equal(pair.b.held[0].packet[PACKET_HEADER_BYTES + i], 0);
+        }
         uint32_t at = 0;
         for (struct piece *piece; (piece = channel_piece(&pair.b.channel)) != NULL;) {
             struct piece whole = *piece;
-            for (uint32_t i = 0; i < whole.bytes; i++, at++)
+            for (uint32_t i = 0; i < whole.bytes; i++, at++) {
                 assert_int_equal(whole.data[i], at < 50 ? 1 : 2);
+            }
             assert_int_equal((whole.flags & FLAG_LAST) != 0, at == 100);
             channel_drop_piece(&pair.b.channel);
             channel_release(&pair.b.channel, &pair.b.due, whole.buffer, CREDIT_DATA, whole.bytes);
@@ -436,10 +441,11 @@ TEST(who_sends_without_credit_is_dead)
         uint32_t fitting = data ? DATA_WINDOW / PAIR_ROOM : (uint32_t)CONTROL_WINDOW;
         for (uint32_t i = 0; i <= fitting; i++) {
             assert_int_equal(pair_link(&pair.b), LINK_UP);
-            if (data)
+            if (data) {
                 pair_data(&pair, &pair.a, i % CONTROL_WINDOW, PAIR_ROOM, 0);
-            else
+            } else {
                 pair_packet(&pair, &pair.a, i % CONTROL_WINDOW);
+            }
             pair_pass_us(&pair, ACK_DELAY_US);
         }
         assert_int_equal(pair_link(&pair.b), LINK_DEAD);
@@ -458,13 +464,15 @@ TEST(ends_meet_whatever_greetings_are_lost)
         pair_wire(&pair, true);
         for (unsigned i = 0; i < STEPS; i++) {
             pair_look(&pair, sides[i % 2]);
-            if (lost >> i & 1)
+            if (lost >> i & 1) {
                 pair_lose(sides[i % 2]);
+            }
             pair.now_us += HELLO_RETRY_US / 8;
         }
         pair_pass_us(&pair, 4 * HELLO_RETRY_US);
-        for (unsigned i = 0; i < 2; i++)
+        for (unsigned i = 0; i < 2; i++) {
             assert_true(channel_acquainted(&sides[i]->channel, i));
+        }
         uint32_t said = pair.a.end.end, answered = pair.b.end.end;
         pair_pass_us(&pair, 8 * HELLO_RETRY_US);
         assert_int_equal(pair.a.end.end, said); /* and then are silent */

@@ -46,8 +46,9 @@ static void get_packet(struct neighbours *all, unsigned number, uint32_t bytes)
 
     packet_queue(router, TO_1, frames[number], bytes)->owner = OWNER_NONE;
     router_flush(router);
-    for (unsigned round = 0; round < 8; round++)
+    for (unsigned round = 0; round < 8; round++) {
         neighbours_step(all, 0);
+    }
 }
 
 static void get_open(struct neighbours *all, unsigned number, struct open open)
@@ -56,10 +57,12 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     struct open_hop hops[OPEN_HOPS_MAX];
     uint32_t bytes = OPEN_BYTES + open.inlined - open.cut;
 
-    for (unsigned i = 0; i < open.entries; i++)
+    for (unsigned i = 0; i < open.entries; i++) {
         hops[i] = open.next;
-    if (open.flags & (OPEN_SCHEDULE | OPEN_ROUTE))
+    }
+    if (open.flags & (OPEN_SCHEDULE | OPEN_ROUTE)) {
         bytes += hop_list_pack(packet + OPEN_BYTES, hops, open.entries);
+    }
     packet[OPEN_BYTES] = (uint8_t)open.listed;
     packet_pack(packet, open.kind ? open.kind : PACKET_OPEN, bytes - PACKET_HEADER_BYTES, 1,
                 open.dst);
@@ -224,11 +227,13 @@ static void begin_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uin
     struct router *router = &all->fabric->nodes[rank].node->router;
 
     hop_list_pack(list, rank == 1 ? hops : hops + 1, rank == 1 ? 2 : 1);
-    if (rank != 0 && flags & OPEN_SCHEDULE)
+    if (rank != 0 && flags & OPEN_SCHEDULE) {
         router_reset_clocks(router); /* the neighbour minds no turn */
+    }
     assert_int_equal(router_open(router, &source), E_OK);
-    if (rank != 0)
+    if (rank != 0) {
         neighbours_step(all, rank);
+    }
 }
 
 static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
@@ -362,8 +367,9 @@ TEST_WITH(a_message_does_not_follow_one_of_another_node, neighbours_begin, neigh
     neighbours_turn_without_2(all);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     neighbours_turn(all);
-    for (uint32_t match = 0; match < 2; match++)
+    for (uint32_t match = 0; match < 2; match++) {
         assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, match);
+    }
     neighbours_expect(all, PACKET_ACCEPT, 1);
     neighbours_expect_no_more(all);
 }
@@ -392,11 +398,13 @@ TEST_WITH(messages_that_follow_each_other_do_not_keep_an_older_one_out, neighbou
         node_takes_places(all, 1, CIRCUITS_MAX);
         node_takes_places(all, 2, CIRCUITS_MAX - 1);
         get_open(all, 0, (struct open){.dst = 2, .length = LENGTH});
-        if (when != RETRY)
+        if (when != RETRY) {
             assert_int_equal(router_open(router, &own), E_OK);
+        }
         get_open(all, 1, (struct open){.dst = 2, .length = LENGTH});
-        if (when == RETRY)
+        if (when == RETRY) {
             assert_int_equal(router_open(router, &own), E_OK);
+        }
         unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
         node_2_reads(all);
         neighbours_step(all, 0);
@@ -405,9 +413,10 @@ TEST_WITH(messages_that_follow_each_other_do_not_keep_an_older_one_out, neighbou
             neighbours_step(all, 0);
             neighbours_step(all, 2);
         }
-        for (unsigned i = 0; i < (when == ELSEWHERE ? 2 : 3); i++)
+        for (unsigned i = 0; i < (when == ELSEWHERE ? 2 : 3); i++) {
             assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match,
                              i == (when == OLDER ? 1 : 2) ? OWN : 0);
+        }
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
     }
@@ -427,8 +436,9 @@ TEST_WITH(a_fifth_circuit_waits_until_one_of_four_has_drained, neighbours_begin,
 
     node_takes_places(all, 2, CIRCUITS_MAX);
     unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
-    for (unsigned i = 0; i < 2; i++, source.match++)
+    for (unsigned i = 0; i < 2; i++, source.match++) {
         assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    }
     neighbours_turn_without_2(all);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened);
     memory_link_hold(cable, DATA_SEGMENTS);
@@ -436,8 +446,9 @@ TEST_WITH(a_fifth_circuit_waits_until_one_of_four_has_drained, neighbours_begin,
     router_step(&all->node->router, all->fabric->now_us);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     neighbours_turn(all);
-    for (uint32_t match = 55; match < 57; match++)
+    for (uint32_t match = 55; match < 57; match++) {
         assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, match);
+    }
 }
 
 /* How many of the circuits of node 0's own it hears of that are refused. */
@@ -446,8 +457,9 @@ static unsigned refused(struct router *router)
     const struct notice *notice;
     unsigned count = 0;
 
-    while ((notice = router_notice(router)))
+    while ((notice = router_notice(router))) {
         count += notice->kind == NOTICE_REFUSED && notice->status == E_LINK_DEAD;
+    }
     return count;
 }
 
@@ -463,8 +475,9 @@ TEST_WITH(circuits_of_this_node_all_end_with_their_link, neighbours_begin, neigh
 
     node_takes_places(all, 2, CIRCUITS_MAX - 1);
     unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(router_open(router, &own), E_OK);
+    }
     neighbours_step(all, 0);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     router_kill_port(router, TO_2, DEAD_CARRIER);

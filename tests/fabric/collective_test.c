@@ -28,21 +28,24 @@ static void measure(struct fabric *fabric, const struct ecube_abi_collective *ca
 {
     const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_fill(fabric, rank, call);
+    }
     collective_all_call(fabric, &align);
     uint64_t begin_ns = fabric_clock(fabric, 0);
     assert_true(begin_ns == collective_latest_clock(fabric));
     collective_all_call(fabric, call);
     struct plan_time time = collective_predicted(fabric, call);
     uint64_t took_ns = collective_latest_clock(fabric) - begin_ns;
-    if (took_ns != time.model_ns)
+    if (took_ns != time.model_ns) {
         fail_msg("%s, root %u, %u bytes: took %lu ns, predicted %lu",
                  operation_name(call->operation), call->root, call->block_bytes,
                  (unsigned long)took_ns, (unsigned long)time.model_ns);
+    }
     assert_true(took_ns >= time.bound_ns);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_check(fabric, rank, call);
+    }
 }
 
 static void every_size(struct fabric *fabric, uint32_t operation, uint32_t root)
@@ -60,8 +63,9 @@ static void every_size(struct fabric *fabric, uint32_t operation, uint32_t root)
                                             .operator_ = reduces ? ECUBE_SUM : 0,
                                             .send_blocks = FABRIC_DATA + TABLE_AT,
                                             .receive_blocks = FABRIC_DATA + TABLE_AT};
-        if (operation != ECUBE_BARRIER || sizes[i] == 0)
+        if (operation != ECUBE_BARRIER || sizes[i] == 0) {
             measure(fabric, &call);
+        }
     }
 }
 
@@ -74,12 +78,14 @@ TEST(on_every_network_data_is_right_and_time_is_as_predicted)
         assert_true(fabric_start(fabric));
         for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
             const struct operation *row = operation_of(operation);
-            if (!row)
+            if (!row) {
                 continue;
+            }
             uint32_t most = operation_roots(row, &fabric->network);
             uint32_t roots[] = {0, most / 2, most - 1};
-            for (unsigned r = 0; row->planned && r < (most > 1 ? 3 : 1); r++)
+            for (unsigned r = 0; row->planned && r < (most > 1 ? 3 : 1); r++) {
                 every_size(fabric, operation, roots[r]);
+            }
         }
         fabric_free(fabric);
     }

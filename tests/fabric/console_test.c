@@ -27,8 +27,9 @@ static struct fabric *started(uint64_t seed)
     uint8_t *data = fabric_at(fabric, 1, FABRIC_DATA);
 
     assert_true(fabric_start(fabric));
-    for (unsigned i = 0; i < BYTES; i++)
+    for (unsigned i = 0; i < BYTES; i++) {
         data[i] = (uint8_t)(i * 7 + (i >> 8));
+    }
     return fabric;
 }
 
@@ -48,8 +49,9 @@ static void listen(struct fabric *fabric, struct heard *heard)
     fabric_settle(fabric);
     for (unsigned i = 0; i < fabric->event_count; i++) {
         const struct fabric_event *event = &fabric->events[i];
-        if (event->kind != PACKET_CONSOLE)
+        if (event->kind != PACKET_CONSOLE) {
             continue;
+        }
         assert_true(event->bytes > 1 && event->bytes <= SLOT_BODY_MAX);
         struct console_body console;
         assert_true(console_unpack(event->body, event->bytes, &console));
@@ -79,10 +81,12 @@ static bool write_all(struct fabric *fabric, struct heard *heard, uint32_t *done
         enum node_verdict verdict =
             write_text(fabric, *done, bytes - *done, ECUBE_STREAM_OUTPUT, &taken);
         listen(fabric, heard);
-        if (verdict == NODE_BLOCK)
+        if (verdict == NODE_BLOCK) {
             verdict = node_resume(fabric->nodes[1].node, fabric->now_us, &taken);
-        if (verdict == NODE_BLOCK)
+        }
+        if (verdict == NODE_BLOCK) {
             return false;
+        }
         assert_true(taken > 0);
         *done += (uint32_t)taken;
         assert_true(router_slots_free(&fabric->nodes[1].node->router) >= REPLY_SLOTS);
@@ -162,8 +166,9 @@ TEST(a_new_program_finds_a_full_window)
     int32_t result;
 
     assert_false(write_all(fabric, &heard, &done, BYTES));
-    for (unsigned rank = 0; rank < 2; rank++)
+    for (unsigned rank = 0; rank < 2; rank++) {
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result);
+    }
     fabric_settle(fabric);
     assert_true(fabric_load(fabric));
     take(fabric, 10000, fabric->runs - 1u); /* of the program before */

@@ -41,8 +41,9 @@ static void move(struct fabric_node *n)
 
 static void move_all(struct fabric *fabric)
 {
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         move(&fabric->nodes[rank]);
+    }
 }
 
 /* Steps until a collective that each node has asked for is over on all of them. */
@@ -52,13 +53,16 @@ static void go_on(struct fabric *fabric, const int32_t *requests, unsigned moves
 
     for (unsigned round = 0; round < ROUNDS_MAX && over < fabric->count; round++) {
         bool more = fabric_round(fabric);
-        if (moves == MOVE_EACH_ROUND || (moves == MOVE_WHEN_QUIET && !more))
+        if (moves == MOVE_EACH_ROUND || (moves == MOVE_WHEN_QUIET && !more)) {
             move_all(fabric);
-        if (!more)
+        }
+        if (!more) {
             fabric->now_us += QUIET_US; /* frames that were lost are sent again */
+        }
         over = 0;
-        for (unsigned rank = 0; rank < fabric->count; rank++)
+        for (unsigned rank = 0; rank < fabric->count; rank++) {
             over += fabric_is_done(fabric, rank, requests[rank]);
+        }
     }
     assert_int_equal(over, fabric->count);
 }
@@ -72,8 +76,9 @@ static void ask_exchange(struct fabric *fabric, int32_t *requests)
 
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         uint8_t *send = fabric_at(fabric, rank, arguments.send);
-        for (unsigned i = 0; i < fabric->count * BLOCK; i++)
+        for (unsigned i = 0; i < fabric->count * BLOCK; i++) {
             send[i] = (uint8_t)(rank * 31 + i * 7 + (i >> 8));
+        }
         requests[rank] = fabric_collective(fabric, rank, &arguments);
     }
 }
@@ -104,17 +109,20 @@ static struct run run(struct memory_fault fault, unsigned moves)
 
     assert_true(fabric_start(run.fabric));
     for (unsigned part = 0; part < 3; part++) {
-        if (part == 0)
+        if (part == 0) {
             ask_exchange(run.fabric, requests);
-        else
+        } else {
             ask_messages(run.fabric, part == 1 ? 20000 : 500, requests);
+        }
         go_on(run.fabric, requests, moves);
         fabric_settle(run.fabric);
-        if (moves != MOVE_NEVER)
+        if (moves != MOVE_NEVER) {
             move_all(run.fabric);
+        }
     }
-    for (unsigned rank = 0; rank < run.fabric->count; rank++)
+    for (unsigned rank = 0; rank < run.fabric->count; rank++) {
         run.done_ns[rank] = fabric_wait(run.fabric, rank, requests[rank]).done_ns;
+    }
     return run;
 }
 

@@ -20,14 +20,16 @@ static struct pair pair;
 static void lose_credit(void)
 {
     pair_begin(&pair, true);
-    for (unsigned i = 0; i < CONTROL_WINDOW; i++)
+    for (unsigned i = 0; i < CONTROL_WINDOW; i++) {
         pair_packet(&pair, &pair.a, i);
+    }
     pair_pass_us(&pair, 1000000);
     assert_int_equal(pair.b.held_count, CONTROL_WINDOW);
     assert_true(pair_is_acknowledged(&pair.a));
     assert_false(channel_control_credit(&pair.a.channel));
-    for (unsigned i = 0; i < pair.b.held_count; i++)
+    for (unsigned i = 0; i < pair.b.held_count; i++) {
         channel_release(&pair.b.channel, &pair.b.due, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
+    }
     pair.b.held_count = 0;
     channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
     assert_true(pair.b.end.end != pair.b.end.first);
@@ -59,11 +61,13 @@ TEST(a_neighbour_that_does_not_answer_is_dead_in_time)
         channel_short(&pair.a.channel, pair_agenda(&pair, &pair.a));
         uint64_t alone_us = pair.now_us + RETRY_US;
         uint64_t silence_us = (uint64_t)pair.dead_after_ms * 1000;
-        for (; pair.now_us < alone_us + silence_us - RETRY_US; pair.now_us += RETRY_US)
+        for (; pair.now_us < alone_us + silence_us - RETRY_US; pair.now_us += RETRY_US) {
             pair_look(&pair, &pair.a);
+        }
         assert_int_equal(pair_link(&pair.a), LINK_UP);
-        for (; pair.now_us < alone_us + silence_us + RETRY_US; pair.now_us += RETRY_US)
+        for (; pair.now_us < alone_us + silence_us + RETRY_US; pair.now_us += RETRY_US) {
             pair_look(&pair, &pair.a);
+        }
         assert_int_equal(pair_link(&pair.a), LINK_DEAD);
         assert_int_equal(pair_dead_reason(&pair.a), DEAD_TIMEOUT);
         pair_end(&pair);

@@ -43,17 +43,19 @@ static void exchange_works(struct fabric *fabric)
 
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         calls[rank] = right_call(ECUBE_EXCHANGE);
-        for (uint32_t to = 0; to < fabric->count; to++)
+        for (uint32_t to = 0; to < fabric->count; to++) {
             memset(fabric_at(fabric, rank, FABRIC_DATA + to * BYTES), (int)(rank * 13 + to), BYTES);
+        }
     }
     collective_all_end(fabric, calls, E_OK);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         for (uint32_t from = 0; from < fabric->count; from++) {
             uint8_t expected[BYTES];
             memset(expected, (int)(from * 13 + rank), BYTES);
             assert_memory_equal(fabric_at(fabric, rank, FABRIC_DATA + SPACE_AT + from * BYTES),
                                 expected, BYTES);
         }
+    }
 }
 
 static void host_has_heard(struct fabric *fabric, uint32_t rank, uint32_t peer, int status)
@@ -75,8 +77,9 @@ static void fails_at(struct fabric *fabric, uint32_t rank, const struct ecube_ab
     struct ecube_abi_collective calls[NODES_MAX];
     bool differ = status == E_MISMATCH;
 
-    for (uint32_t i = 0; i < fabric->count; i++)
+    for (uint32_t i = 0; i < fabric->count; i++) {
         calls[i] = i == rank ? *wrong : *right;
+    }
     if (differ) {
         collective_all_end(fabric, calls, status);
     } else { /* the call that is wrong is told */
@@ -94,8 +97,9 @@ static void fails(const struct ecube_abi_collective *right,
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric = fabric_make_named(networks[i], DATA_BYTES, 1, no_fault, ipsc860);
         assert_true(fabric_start(fabric));
-        for (uint32_t rank = 0; rank < fabric->count; rank++)
+        for (uint32_t rank = 0; rank < fabric->count; rank++) {
             fails_at(fabric, rank, right, wrong, status);
+        }
         exchange_works(fabric);
         fabric_free(fabric);
     }
@@ -218,11 +222,12 @@ static unsigned scratch_fails(const char *name, struct ecube_abi_collective wron
 
     assert_non_null(plan);
     assert_true(fabric_start(fabric));
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         if (plan->scratch[rank] > 0) {
             fails_at(fabric, rank, &right, &wrong, status);
             nodes++;
         }
+    }
     exchange_works(fabric);
     plan_free(plan);
     fabric_free(fabric);
@@ -253,16 +258,19 @@ TEST(the_lowest_rank_s_error_is_told_and_each_gets_its_own)
     struct ecube_abi_collective calls[NODES_MAX];
 
     assert_true(fabric_start(fabric));
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         calls[rank] = right_call(ECUBE_EXCHANGE);
+    }
     calls[1].block_bytes = BYTES / 2; /* differs, which an error prevails over */
     calls[10].root = 5;
     calls[7].send = BEYOND;
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective_with(fabric, rank, &calls[rank]);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
                          own[rank] ? own[rank] : E_ELSEWHERE);
+    }
     fabric_settle(fabric);
     host_has_heard(fabric, 7, ID_UNKNOWN, E_FAULT);
     calls[7] = calls[10] = calls[0];

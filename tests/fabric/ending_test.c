@@ -51,14 +51,16 @@ static void end_program(struct trial *trial, unsigned rank)
     int32_t result;
 
     trial->ended[rank] = true;
-    if (!node_program_runs(node))
+    if (!node_program_runs(node)) {
         return;
+    }
     switch (trial->how[rank]) {
     case BY_EXIT: node_call(node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result); break;
     case BY_FAULT: node_fault(node, fabric->now_us, &fault); break;
     default:
-        while (router_send(&fabric->controller.router, PACKET_STOP, rank, NULL, 0) != E_OK)
+        while (router_send(&fabric->controller.router, PACKET_STOP, rank, NULL, 0) != E_OK) {
             fabric_round(fabric);
+        }
         break;
     }
 }
@@ -84,10 +86,12 @@ static void play(struct trial *trial)
     for (unsigned round = 0; open > 0; round++) {
         open = 0;
         for (unsigned rank = 0; rank < trial->fabric->count; rank++) {
-            if (round == trial->ends[rank])
+            if (round == trial->ends[rank]) {
                 end_program(trial, rank);
-            if (round == trial->asks[rank] && !trial->ended[rank])
+            }
+            if (round == trial->asks[rank] && !trial->ended[rank]) {
                 ask(trial, rank);
+            }
             open += round < trial->ends[rank] && trial->ends[rank] != NEVER;
             open += round < trial->asks[rank] && !trial->ended[rank];
         }
@@ -102,11 +106,13 @@ static int heard(struct trial *trial, unsigned which)
     bool first = true;
 
     for (unsigned rank = 0; rank < trial->fabric->count; rank++) {
-        if (trial->ended[rank])
+        if (trial->ended[rank]) {
             continue;
+        }
         int mine = fabric_wait(trial->fabric, rank, trial->requests[rank][which]).status;
-        if (first)
+        if (first) {
             status = mine;
+        }
         assert_int_equal(mine, status);
         first = false;
     }
@@ -127,17 +133,21 @@ static void first_collective(struct fabric *fabric)
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         uint8_t *send = fabric_at(fabric, rank, arguments.send);
         memset(fabric_at(fabric, rank, arguments.receive), 0, fabric->count * BYTES);
-        for (unsigned dst = 0; dst < fabric->count; dst++)
-            for (unsigned i = 0; i < BYTES; i++)
+        for (unsigned dst = 0; dst < fabric->count; dst++) {
+            for (unsigned i = 0; i < BYTES; i++) {
                 send[dst * BYTES + i] = pattern(rank, dst, i);
+            }
+        }
         requests[rank] = fabric_collective(fabric, rank, &arguments);
     }
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
         const uint8_t *received = fabric_at(fabric, rank, arguments.receive);
-        for (unsigned src = 0; src < fabric->count; src++)
-            for (unsigned i = 0; src != rank && i < BYTES; i++)
+        for (unsigned src = 0; src < fabric->count; src++) {
+            for (unsigned i = 0; src != rank && i < BYTES; i++) {
                 assert_int_equal(received[src * BYTES + i], pattern(src, rank, i));
+            }
+        }
         assert_int_equal(fabric->nodes[rank].node->engine.epoch, 1);
     }
 }
@@ -183,8 +193,9 @@ static bool some_end(struct fabric *fabric, uint32_t operation, unsigned victims
     struct trial trial;
 
     prepare(&trial, fabric, operation);
-    if (memory_random(&fabric->seed) % 4 == 0 && operation != ECUBE_BARRIER)
+    if (memory_random(&fabric->seed) % 4 == 0 && operation != ECUBE_BARRIER) {
         trial.odd = memory_random(&fabric->seed) % fabric->count;
+    }
     for (unsigned i = 0; i < victims; i++) {
         unsigned victim = memory_random(&fabric->seed) % fabric->count;
         trial.ends[victim] = at + (i ? memory_random(&fabric->seed) % SPREAD : 0);
@@ -192,10 +203,11 @@ static bool some_end(struct fabric *fabric, uint32_t operation, unsigned victims
     }
     play(&trial);
     int first = heard(&trial, 0), second = heard(&trial, 1);
-    if (trial.odd == NODES)
+    if (trial.odd == NODES) {
         assert_true(first == E_OK || first == E_PEER_GONE);
-    else
+    } else {
         assert_true(first == E_MISMATCH || first == E_PEER_GONE);
+    }
     assert_true(second == E_PEER_GONE || (second == E_OK && first != E_PEER_GONE));
     stop_all(&trial);
     next_program(fabric);
@@ -213,24 +225,29 @@ static void all_who_go_on_hear_the_same(unsigned dims, unsigned victims, enum en
         struct trial trial;
         struct fabric *fabric = started(&trial, dims, 1 + 10 * dims + i, operations[i]);
         unsigned good = 0;
-        for (unsigned at = 0; good < 20; at++)
+        for (unsigned at = 0; good < 20; at++) {
             good = some_end(fabric, operations[i], victims, how, at) ? good + 1 : 0;
+        }
         fabric_free(fabric);
     }
 }
 
 TEST(when_one_program_ends_the_others_hear_the_same)
 {
-    for (unsigned dims = 2; dims <= 3; dims++)
-        for (unsigned how = 0; how < ENDINGS; how++)
+    for (unsigned dims = 2; dims <= 3; dims++) {
+        for (unsigned how = 0; how < ENDINGS; how++) {
             all_who_go_on_hear_the_same(dims, 1, how);
+        }
+    }
 }
 
 TEST(when_two_programs_end_the_others_hear_the_same)
 {
-    for (unsigned dims = 2; dims <= 3; dims++)
-        for (unsigned how = 0; how < ENDINGS; how++)
+    for (unsigned dims = 2; dims <= 3; dims++) {
+        for (unsigned how = 0; how < ENDINGS; how++) {
             all_who_go_on_hear_the_same(dims, 2, how);
+        }
+    }
 }
 
 /* As after --timeout: the words to stop and the next download go out at once. */
@@ -272,9 +289,11 @@ TEST(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done)
     exit_now(&trial, 1);
     fabric_settle(fabric);
     assert_int_equal(fabric_count_events(fabric, PACKET_EXIT), 1);
-    for (unsigned rank = 0; rank < 4; rank++)
-        if (rank != 1)
+    for (unsigned rank = 0; rank < 4; rank++) {
+        if (rank != 1) {
             ask(&trial, rank);
+        }
+    }
     assert_int_equal(heard(&trial, 0), E_OK);
     assert_int_equal(heard(&trial, 1), E_PEER_GONE);
     fabric_free(fabric);
@@ -286,8 +305,9 @@ TEST(a_node_with_much_to_say_answers_later)
     struct trial trial;
     struct fabric *fabric = started(&trial, 2, 42, ECUBE_EXCHANGE);
 
-    for (unsigned rank = 1; rank < 4; rank++)
+    for (unsigned rank = 1; rank < 4; rank++) {
         ask(&trial, rank);
+    }
     fabric_settle(fabric);
     while (router_send(&fabric->nodes[0].node->router, PACKET_CONSOLE, ID_HOST, "", 1) == E_OK) {
     }
@@ -330,8 +350,9 @@ TEST(who_enters_with_a_program_that_never_starts_hears_so)
     fabric->nodes[3].node->program = PROGRAM_LOADED;
     ask(&trial, 1);
     fabric_settle(fabric);
-    for (unsigned rank = 0; rank < 3; rank++)
+    for (unsigned rank = 0; rank < 3; rank++) {
         exit_now(&trial, rank);
+    }
     next_program(fabric);
     fabric_free(fabric);
 }
@@ -398,8 +419,9 @@ TEST(two_programs_that_have_ended_do_not_answer_each_other_for_ever)
     enter_pack(enter, &(struct enter_body){.epoch = 1});
     engine_packet(&fabric->nodes[0].node->engine, &fabric->nodes[0].node->router, &notice,
                   fabric->now_us);
-    for (unsigned round = 0; round < 500; round++)
+    for (unsigned round = 0; round < 500; round++) {
         quiet = fabric_round(fabric) ? 0 : quiet + 1;
+    }
     assert_true(quiet > 20);
     fabric_free(fabric);
 }
@@ -444,8 +466,9 @@ TEST(the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered)
     assert_true(fabric_start(fabric));
     assert_true(node_takes_memory(node));
     assert_false(node_takes_memory(node));
-    for (unsigned rank = 0; rank < 2; rank++)
+    for (unsigned rank = 0; rank < 2; rank++) {
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, status, &result);
+    }
     fabric_settle(fabric);
     assert_false(node_takes_memory(node));
     assert_true(fabric_download(fabric)); /* the root takes the image */

@@ -31,8 +31,9 @@ static struct plan *planned(const struct fabric *fabric, const struct plan_reque
     struct plan_fault fault = {.words = ""};
     struct plan *plan = plan_make(&fabric->network, request, &fault);
 
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -60,19 +61,24 @@ static void give(struct fabric *fabric, uint32_t rank, uint32_t bytes)
     uint8_t *send = fabric_at(fabric, rank, FABRIC_DATA);
 
     memset(fabric_at(fabric, rank, FABRIC_DATA + SPACE_AT), 0, SPACE_AT);
-    for (uint32_t to = 0; to < fabric->count; to++)
-        for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t to = 0; to < fabric->count; to++) {
+        for (uint32_t i = 0; i < bytes; i++) {
             send[to * bytes + i] = pattern(rank, to, i);
+        }
+    }
 }
 
 static void has_its_own(struct fabric *fabric, uint32_t rank, uint32_t bytes)
 {
     const uint8_t *received = fabric_at(fabric, rank, FABRIC_DATA + SPACE_AT);
 
-    for (uint32_t from = 0; from < fabric->count; from++)
-        for (uint32_t i = 0; i < bytes; i++)
-            if (received[from * bytes + i] != pattern(from, rank, i))
+    for (uint32_t from = 0; from < fabric->count; from++) {
+        for (uint32_t i = 0; i < bytes; i++) {
+            if (received[from * bytes + i] != pattern(from, rank, i)) {
                 fail_msg("%u bytes: node %u, from %u, byte %u", bytes, rank, from, i);
+            }
+        }
+    }
 }
 
 static uint64_t exchange_ns(struct fabric *fabric, uint32_t bytes)
@@ -82,11 +88,13 @@ static uint64_t exchange_ns(struct fabric *fabric, uint32_t bytes)
                                         .send = FABRIC_DATA,
                                         .receive = FABRIC_DATA + SPACE_AT};
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         give(fabric, rank, bytes);
+    }
     uint64_t took_ns = measured_ns(fabric, &call);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         has_its_own(fabric, rank, bytes);
+    }
     return took_ns;
 }
 
@@ -108,9 +116,10 @@ static bool lie_apart(const struct plan *plan, bool received)
 static void sizes_are_exchanged(struct fabric *fabric, struct plan *plan, const uint32_t *sizes)
 {
     fabric_preload(fabric, plan);
-    for (; *sizes != UINT32_MAX; sizes++)
+    for (; *sizes != UINT32_MAX; sizes++) {
         assert_int_equal(exchange_ns(fabric, *sizes),
                          plan_time(plan, *sizes, 1, &ipsc860).model_ns);
+    }
     plan_free(plan);
     fabric_free(fabric);
 }
@@ -180,8 +189,9 @@ TEST(every_exchange_takes_what_is_predicted)
         struct network network = fabric->network;
         fabric_free(fabric);
         for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
-            if (!candidate->possible(&network))
+            if (!candidate->possible(&network)) {
                 continue;
+            }
             unsigned count = candidate->variants ? candidate->variants(&network, NULL) : 1;
             for (unsigned v = 0; v < count; v++) {
                 candidate_words(candidate, &network, v, words);
@@ -204,18 +214,20 @@ TEST(set_up_ahead_nodes_take_what_others_say)
         uint64_t model_ns;
     } cases[] = {{"cube:3", three, 3080850}, {"cube:4", four, 6514675}};
 
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
         for (uint64_t seed = 1; seed <= 5; seed++) {
             struct fabric *fabric = started(cases[i].network, seed, no_fault);
             struct plan *plan = ahead_plan(&fabric->network, cases[i].masks);
             fabric_preload(fabric, plan);
             assert_int_equal(exchange_ns(fabric, 1000), cases[i].model_ns);
-            for (uint32_t bytes = 0; bytes < 600; bytes += 50)
+            for (uint32_t bytes = 0; bytes < 600; bytes += 50) {
                 assert_int_equal(exchange_ns(fabric, bytes),
                                  plan_time(plan, bytes, 1, &ipsc860).model_ns);
+            }
             plan_free(plan);
             fabric_free(fabric);
         }
+    }
 }
 
 /* Sums ---------------------------------------------------------------------------------------- */
@@ -248,14 +260,16 @@ static void expect_sums(struct fabric *fabric, const struct plan *plan, uint8_t 
     uint8_t *receive[NODES_MAX] = {NULL};
     const struct plan_data data = {VECTOR_BYTES, ECUBE_DOUBLE, ECUBE_SUM, send, receive};
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         send[rank] = fabric_at(fabric, rank, FABRIC_DATA);
+    }
     receive[plan->root] = sum;
     plan_perform(plan, &data);
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         in_order[i] = addend(0, i);
-        for (uint32_t rank = 1; rank < fabric->count; rank++)
+        for (uint32_t rank = 1; rank < fabric->count; rank++) {
             in_order[i] += addend(rank, i);
+        }
     }
 }
 
@@ -280,8 +294,9 @@ TEST(sums_have_the_bits_of_the_plan_s_order)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct fabric *fabric = started("ring:16", seed, no_fault);
         struct plan *plan = planned(fabric, &request);
-        for (uint32_t rank = 0; rank < fabric->count; rank++)
+        for (uint32_t rank = 0; rank < fabric->count; rank++) {
             give_addends(fabric, rank);
+        }
         expect_sums(fabric, plan, sum, in_order);
         collective_all_call(fabric, &call);
         assert_memory_equal(fabric_at(fabric, 5, call.receive), sum, VECTOR_BYTES);

@@ -131,12 +131,14 @@ static struct disagree_body host_hears(struct neighbours *all)
 {
     struct disagree_body disagree = {0};
 
-    for (unsigned turn = 0; turn < TURNS_MAX; turn++)
+    for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
         fabric_step_host(all->fabric);
+    }
     for (unsigned i = 0; i < all->fabric->event_count; i++) {
         const struct fabric_event *event = &all->fabric->events[i];
-        if (event->kind == PACKET_DISAGREE)
+        if (event->kind == PACKET_DISAGREE) {
             assert_true(disagree_unpack(event->body, event->bytes, &disagree));
+        }
     }
     all->fabric->event_count = 0;
     return disagree;
@@ -254,7 +256,8 @@ TEST_WITH(what_finds_no_slot_is_said_when_there_is_one, neighbours_begin, neighb
     neighbours_expect_no_more(all);
     neighbours_turn(all);
     unsigned heard = 0;
-    for (unsigned i = all->taken; i < all->heard_count; i++)
+    for (unsigned i = all->taken; i < all->heard_count; i++) {
         heard += all->heard[i].kind == PACKET_ENTERED;
+    }
     assert_int_equal(heard, 2);
 }

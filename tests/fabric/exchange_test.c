@@ -46,8 +46,9 @@ static void all_collective(struct fabric *fabric, const struct ecube_abi_collect
 {
     int32_t requests[128];
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, arguments);
+    }
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         struct ecube_abi_result result = fabric_wait(fabric, rank, requests[rank]);
         assert_int_equal(result.status, E_OK);
@@ -65,9 +66,11 @@ static void exchange(struct fabric *fabric, const struct profile *profile, uint3
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         uint8_t *send = fabric_at(fabric, rank, arguments.send);
         memset(fabric_at(fabric, rank, arguments.receive), 0, fabric->count * bytes);
-        for (unsigned dst = 0; dst < fabric->count; dst++)
-            for (unsigned i = 0; i < bytes; i++)
+        for (unsigned dst = 0; dst < fabric->count; dst++) {
+            for (unsigned i = 0; i < bytes; i++) {
                 send[dst * bytes + i] = pattern(rank, dst, i);
+            }
+        }
     }
     all_collective(fabric, &barrier);
     uint64_t before = fabric_clock(fabric, 0);
@@ -76,9 +79,11 @@ static void exchange(struct fabric *fabric, const struct profile *profile, uint3
         const uint8_t *received = fabric_at(fabric, rank, arguments.receive);
         assert_int_equal(fabric_clock(fabric, rank) - before,
                          closed_form(profile, fabric->network.dims, bytes));
-        for (unsigned src = 0; src < fabric->count; src++)
-            for (unsigned i = 0; src != rank && i < bytes; i++)
+        for (unsigned src = 0; src < fabric->count; src++) {
+            for (unsigned i = 0; src != rank && i < bytes; i++) {
                 assert_int_equal(received[src * bytes + i], pattern(src, rank, i));
+            }
+        }
     }
 }
 
@@ -88,8 +93,9 @@ TEST(exchange_takes_the_closed_form_to_the_tick_on_64_nodes)
 
     for (unsigned dims = 0; dims <= 6; dims++) {
         struct fabric *fabric = started(dims, 2 * 64 * 10000, 1 + dims, no_fault, ipsc860);
-        for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             exchange(fabric, &ipsc860, sizes[i]);
+        }
         fabric_free(fabric);
     }
 }

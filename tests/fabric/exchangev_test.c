@@ -70,8 +70,9 @@ static void prepare(struct fabric *fabric, uint32_t rank)
     for (uint32_t k = 0; k < fabric->count; k++) {
         uint32_t back = fabric->count - 1 - k;
         send[k] = (struct ecube_block){up, *size_of(fabric, rank, k)};
-        for (uint32_t i = 0; i < send[k].bytes; i++)
+        for (uint32_t i = 0; i < send[k].bytes; i++) {
             data[up + i] = pattern(rank, k, i);
+        }
         up += send[k].bytes;
         receive[back] = (struct ecube_block){down, *size_of(fabric, back, rank)};
         down += receive[back].bytes;
@@ -83,9 +84,11 @@ static void block_is_right(struct fabric *fabric, uint32_t from, uint32_t to)
     const struct ecube_block *receive = fabric_at(fabric, to, RECEIVE_TABLE);
     const uint8_t *data = fabric_at(fabric, to, RECEIVE + receive[from].at);
 
-    for (uint32_t i = 0; i < receive[from].bytes; i++)
-        if (data[i] != pattern(from, to, i))
+    for (uint32_t i = 0; i < receive[from].bytes; i++) {
+        if (data[i] != pattern(from, to, i)) {
             fail_msg("byte %u of %u from %u to %u", i, receive[from].bytes, from, to);
+        }
+    }
 }
 
 static void all_call(struct fabric *fabric, const struct ecube_abi_collective *what,
@@ -93,11 +96,13 @@ static void all_call(struct fabric *fabric, const struct ecube_abi_collective *w
 {
     int32_t requests[NODES_MAX];
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, what);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
                          status ? status[rank] : E_OK);
+    }
     fabric_settle(fabric);
 }
 
@@ -105,8 +110,9 @@ static uint64_t latest_clock(struct fabric *fabric)
 {
     uint64_t latest_ns = 0;
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         latest_ns = clock_max(latest_ns, fabric_clock(fabric, rank));
+    }
     return latest_ns;
 }
 
@@ -120,8 +126,9 @@ static uint64_t predicted_ns(const struct fabric *fabric, const char *algorithm)
     struct plan_fault fault;
     struct plan *plan = plan_make(&fabric->network, &request, &fault);
 
-    if (!plan)
+    if (!plan) {
         return 0;
+    }
     struct plan_time time = plan_time_sized(plan, sizes, &ipsc860);
     assert_true(time.bound_ns <= time.model_ns);
     plan_free(plan);
@@ -134,18 +141,22 @@ static void exchange(struct fabric *fabric, const char *algorithm)
     struct ecube_abi_collective mine = call;
     uint64_t expected_ns = predicted_ns(fabric, algorithm);
 
-    if (algorithm && !expected_ns)
+    if (algorithm && !expected_ns) {
         return;
+    }
     mine.choice = ecube_choice(algorithm);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         prepare(fabric, rank);
+    }
     all_call(fabric, &align, NULL);
     uint64_t begin_ns = latest_clock(fabric);
     all_call(fabric, &mine, NULL);
     assert_int_equal(latest_clock(fabric) - begin_ns, expected_ns);
-    for (uint32_t from = 0; from < fabric->count; from++)
-        for (uint32_t to = 0; to < fabric->count; to++)
+    for (uint32_t from = 0; from < fabric->count; from++) {
+        for (uint32_t to = 0; to < fabric->count; to++) {
             block_is_right(fabric, from, to);
+        }
+    }
 }
 
 TEST(blocks_of_all_sizes_arrive_in_the_predicted_time)
@@ -173,8 +184,9 @@ static struct fabric *started(const char *network)
 
     assert_true(fabric_start(fabric));
     draw_sizes(fabric, 5);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         prepare(fabric, rank);
+    }
     return fabric;
 }
 
@@ -190,14 +202,18 @@ static void differ(const char *network, uint32_t from, uint32_t to, uint32_t sen
     prepare(fabric, from);
     *size_of(fabric, from, to) = wanted;
     prepare(fabric, to);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         status[rank] = E_MISMATCH;
+    }
     all_call(fabric, &call, status);
     assert_true(latest_clock(fabric) > begin_ns);
-    for (uint32_t a = 0; a < fabric->count; a++)
-        for (uint32_t b = 0; b < fabric->count; b++)
-            if (a != from || b != to)
+    for (uint32_t a = 0; a < fabric->count; a++) {
+        for (uint32_t b = 0; b < fabric->count; b++) {
+            if (a != from || b != to) {
                 block_is_right(fabric, a, b);
+            }
+        }
+    }
     assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
     const struct controller_event *event = &fabric->last_event;
     assert_int_equal(event->rank, to);
@@ -261,8 +277,9 @@ static void fails_at_all(uint32_t field, uint32_t index, struct ecube_block wron
     uint64_t begin_ns = latest_clock(fabric);
 
     blocks[index] = wrong;
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         all[rank] = rank == 6 ? status : E_ELSEWHERE;
+    }
     all_call(fabric, &call, all);
     assert_int_equal(latest_clock(fabric), begin_ns);
     assert_int_equal(fabric->last_event.rank, 6);
@@ -288,11 +305,13 @@ TEST(a_table_outside_memory_fails_at_all_nodes)
     int32_t requests[NODES_MAX];
 
     wrong.receive_blocks = 0;
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, rank == 5 ? &wrong : &call);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
                          rank == 5 ? E_FAULT : E_ELSEWHERE);
+    }
     fabric_free(fabric);
 }
 
@@ -304,18 +323,21 @@ TEST(a_table_that_changes_is_looked_at_again)
     int32_t requests[NODES_MAX];
     struct ecube_block *send = fabric_at(fabric, 2, SEND_TABLE);
 
-    for (uint32_t rank = 1; rank < fabric->count; rank++)
+    for (uint32_t rank = 1; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &call);
+    }
     fabric_settle(fabric);
-    for (uint32_t to = 0; to < fabric->count; to++)
+    for (uint32_t to = 0; to < fabric->count; to++) {
         send[to] = (struct ecube_block){1u << 31, BLOCK_MAX};
+    }
     requests[0] = fabric_collective(fabric, 0, &call);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         int status = fabric_wait(fabric, rank, requests[rank]).status;
-        if (rank == 2)
+        if (rank == 2) {
             assert_int_equal(status, E_FAULT);
-        else /* an empty block came where another was expected */
+        } else { /* an empty block came where another was expected */
             assert_true(status == E_ELSEWHERE || status == E_MISMATCH);
+        }
     }
     fabric_free(fabric);
 }
@@ -351,18 +373,23 @@ TEST(a_program_may_end_meanwhile)
     for (unsigned rounds = 0; rounds < 120; rounds += 3) {
         struct fabric *fabric = started("ring:5");
         int32_t first[NODES_MAX], second[NODES_MAX], result;
-        for (uint32_t rank = 0; rank < fabric->count; rank++)
+        for (uint32_t rank = 0; rank < fabric->count; rank++) {
             first[rank] = fabric_collective(fabric, rank, &call);
-        for (unsigned i = 0; i < rounds; i++)
+        }
+        for (unsigned i = 0; i < rounds; i++) {
             fabric_round(fabric);
+        }
         uint32_t arguments[4] = {0};
         node_call(fabric->nodes[3].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result);
-        for (uint32_t rank = 0; rank < fabric->count; rank++)
-            if (rank != 3)
-                second[rank] = fabric_collective(fabric, rank, &barrier);
         for (uint32_t rank = 0; rank < fabric->count; rank++) {
-            if (rank == 3)
+            if (rank != 3) {
+                second[rank] = fabric_collective(fabric, rank, &barrier);
+            }
+        }
+        for (uint32_t rank = 0; rank < fabric->count; rank++) {
+            if (rank == 3) {
                 continue;
+            }
             assert_int_equal(fabric_wait(fabric, rank, first[rank]).status, E_OK);
             assert_int_equal(fabric_wait(fabric, rank, second[rank]).status, E_PEER_GONE);
             block_is_right(fabric, 3, rank);
@@ -381,19 +408,23 @@ TEST(a_program_may_end_before_an_entry_that_fails)
     int32_t first[NODES_MAX], second[NODES_MAX], result;
     uint32_t arguments[4] = {0};
 
-    for (uint32_t rank = 1; rank < fabric->count; rank++)
+    for (uint32_t rank = 1; rank < fabric->count; rank++) {
         first[rank] = fabric_collective(fabric, rank, &call);
+    }
     fabric_settle(fabric);
     node_call(fabric->nodes[3].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result);
     fabric_settle(fabric);
     first[0] = fabric_collective(fabric, 0, &barrier);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         if (rank != 3) {
             assert_int_equal(fabric_wait(fabric, rank, first[rank]).status, E_MISMATCH);
             second[rank] = fabric_collective(fabric, rank, &barrier);
         }
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        if (rank != 3)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        if (rank != 3) {
             assert_int_equal(fabric_wait(fabric, rank, second[rank]).status, E_PEER_GONE);
+        }
+    }
     fabric_free(fabric);
 }

@@ -48,8 +48,9 @@ static void make_node(struct fabric *fabric, unsigned rank)
     n->memory = must(malloc(node_memory_bytes(links, 0)));
     n->plans = must(malloc(FABRIC_PLAN_BYTES));
     n->program = must(calloc(1, bytes));
-    for (unsigned p = 0; p < links; p++)
+    for (unsigned p = 0; p < links; p++) {
         n->links[p] = &n->ends[p].link;
+    }
     struct node_config config = {.links = n->links,
                                  .link_count = links,
                                  .program = n->program,
@@ -80,15 +81,17 @@ static void wire(struct fabric *fabric)
 {
     const struct network *network = &fabric->network;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         for (unsigned p = 0; p < network->ports; p++) {
             uint32_t peer = network_neighbour(network, rank, p);
             struct memory_end *end = &fabric->nodes[rank].ends[p];
-            if (peer == NETWORK_NO_NODE)
+            if (peer == NETWORK_NO_NODE) {
                 memory_link_absent(end);
-            else if (network_owns_link(network, rank, p))
+            } else if (network_owns_link(network, rank, p)) {
                 join(fabric, end, &fabric->nodes[peer].ends[network_far_port(network, p)]);
+            }
         }
+    }
     for (unsigned i = 0; i < network_host_links(network); i++) {
         uint32_t rank = network_host_node(network, i);
         memory_link_init(&fabric->nodes[rank].ends[network->ports], &fabric->host_ends[i],
@@ -121,8 +124,9 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     fabric->blocks = must(calloc(fabric->count, FABRIC_BLOCK_BYTES));
     fabric->digests = must(calloc(fabric->count, DIGEST_BYTES));
     wire(fabric);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         make_node(fabric, rank);
+    }
     fabric->host_memory =
         must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&fabric->network)));
     fabric->cache = plan_cache_make(&fabric->network, &profile);
@@ -135,8 +139,9 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
                                        .patience_us = PATIENCE_US,
                                        .memory = fabric->host_memory};
     controller_init(&fabric->controller, &config, fabric->now_us);
-    for (unsigned i = 0; i < FABRIC_IMAGE_BYTES; i++)
+    for (unsigned i = 0; i < FABRIC_IMAGE_BYTES; i++) {
         fabric->image[i] = (uint8_t)memory_random(&fabric->seed);
+    }
     return fabric;
 }
 
@@ -153,8 +158,9 @@ void fabric_preload(struct fabric *fabric, const struct plan *plan)
         bytes += plan_part(plan, rank, NULL);
     }
     data = must(malloc(bytes));
-    for (unsigned rank = 0; rank < parts; rank++)
+    for (unsigned rank = 0; rank < parts; rank++) {
         plan_part(plan, rank, data + at[rank]);
+    }
     if (plan->invariant) {
         free(at);
         at = NULL;
@@ -175,11 +181,14 @@ void fabric_free(struct fabric *fabric)
 {
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         struct fabric_node *n = &fabric->nodes[rank];
-        for (unsigned p = 0; p < fabric->network.ports; p++)
-            if (network_owns_link(&fabric->network, rank, p))
+        for (unsigned p = 0; p < fabric->network.ports; p++) {
+            if (network_owns_link(&fabric->network, rank, p)) {
                 memory_link_free(&n->ends[p], n->ends[p].peer);
-        if (network_host_link_of(&fabric->network, rank) >= 0)
+            }
+        }
+        if (network_host_link_of(&fabric->network, rank) >= 0) {
             memory_link_free(&n->ends[fabric->network.ports], n->ends[fabric->network.ports].peer);
+        }
         free(n->node);
         free(n->memory);
         free(n->plans);
@@ -196,15 +205,17 @@ void fabric_free(struct fabric *fabric)
 
 static void note_packet(struct fabric *fabric, const struct notice *notice)
 {
-    if (fabric->event_count == FABRIC_EVENTS)
+    if (fabric->event_count == FABRIC_EVENTS) {
         return;
+    }
     struct fabric_event *event = &fabric->events[fabric->event_count++];
     event->kind = notice->packet_kind;
     event->src = notice->src;
     event->bytes =
         notice->bytes < sizeof event->body ? notice->bytes : (uint32_t)sizeof event->body;
-    if (event->bytes > 0)
+    if (event->bytes > 0) {
         memcpy(event->body, notice->body, event->bytes);
+    }
 }
 
 /* What the host's router has to tell, before the controller takes it. */
@@ -216,8 +227,9 @@ static void note_notices(struct fabric *fabric)
         const struct notice *notice = &router->notices[(router->notice_first + i) % NOTICES_MAX];
         fabric->accepted += notice->kind == NOTICE_ACCEPTED;
         fabric->refused += notice->kind == NOTICE_REFUSED;
-        if (notice->kind == NOTICE_PACKET)
+        if (notice->kind == NOTICE_PACKET) {
             note_packet(fabric, notice);
+        }
     }
 }
 
@@ -242,13 +254,15 @@ bool fabric_step_host(struct fabric *fabric)
 
 static bool on_the_way(const struct fabric *fabric)
 {
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         for (unsigned p = 0; p <= fabric->network.ports; p++) {
             const struct memory_end *end = &fabric->nodes[rank].ends[p];
             if (end->peer && end->link.carrier == CARRIER_UP &&
-                (end->first != end->kicked || end->peer->first != end->peer->kicked))
+                (end->first != end->kicked || end->peer->first != end->peer->kicked)) {
                 return true;
+            }
         }
+    }
     return false;
 }
 
@@ -261,8 +275,9 @@ bool fabric_round(struct fabric *fabric)
     fabric->now_us++;
     for (unsigned i = 0; i <= fabric->count; i++) {
         unsigned who = (start + i * stride) % (fabric->count + 1);
-        if (memory_random(&fabric->seed) % 4 == 0)
+        if (memory_random(&fabric->seed) % 4 == 0) {
             continue; /* a slow node: later */
+        }
         more |= who == fabric->count ? fabric_step_host(fabric)
                                      : node_step(fabric->nodes[who].node, fabric->now_us);
     }
@@ -275,8 +290,9 @@ static uint64_t next_deadline(const struct fabric *fabric)
 
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         uint64_t wake = node_deadline(fabric->nodes[rank].node);
-        if (wake < deadline)
+        if (wake < deadline) {
             deadline = wake;
+        }
     }
     return deadline;
 }
@@ -285,8 +301,9 @@ void fabric_settle(struct fabric *fabric)
 {
     unsigned quiet = 0;
 
-    while (quiet < 20)
+    while (quiet < 20) {
         quiet = fabric_round(fabric) ? 0 : quiet + 1;
+    }
 }
 
 bool fabric_run(struct fabric *fabric, bool (*done)(struct fabric *fabric))
@@ -298,14 +315,17 @@ bool fabric_run(struct fabric *fabric, bool (*done)(struct fabric *fabric))
         quiet = fabric_round(fabric) ? 0 : quiet + 1;
         if (quiet > QUIET_ROUNDS) {
             uint64_t deadline = next_deadline(fabric);
-            if (deadline >= limit)
+            if (deadline >= limit) {
                 return done(fabric);
-            if (deadline > fabric->now_us)
+            }
+            if (deadline > fabric->now_us) {
                 fabric->now_us = deadline;
+            }
             quiet = 0;
         }
-        if (fabric->now_us > limit)
+        if (fabric->now_us > limit) {
             return false;
+        }
     }
     return true;
 }
@@ -314,8 +334,9 @@ unsigned fabric_count_events(const struct fabric *fabric, uint8_t kind)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < fabric->event_count; i++)
+    for (unsigned i = 0; i < fabric->event_count; i++) {
         count += fabric->events[i].kind == kind;
+    }
     return count;
 }
 
@@ -323,10 +344,12 @@ static bool all_started(struct fabric *fabric)
 {
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         struct node_start start;
-        if (!fabric->nodes[rank].started && node_take_start(fabric->nodes[rank].node, &start))
+        if (!fabric->nodes[rank].started && node_take_start(fabric->nodes[rank].node, &start)) {
             fabric->nodes[rank].started = true;
-        if (!fabric->nodes[rank].started)
+        }
+        if (!fabric->nodes[rank].started) {
             return false;
+        }
     }
     return true;
 }
@@ -351,18 +374,22 @@ struct state_body fabric_heard_state(const struct fabric *fabric)
     struct state_body state = {0};
 
     CHECK(fabric_count_events(fabric, PACKET_STATE) == 1);
-    for (unsigned i = 0; i < fabric->event_count; i++)
-        if (fabric->events[i].kind == PACKET_STATE)
+    for (unsigned i = 0; i < fabric->event_count; i++) {
+        if (fabric->events[i].kind == PACKET_STATE) {
             CHECK(state_unpack(fabric->events[i].body, fabric->events[i].bytes, &state));
+        }
+    }
     return state;
 }
 
 static const struct fabric_event *answer_since(const struct fabric *fabric, unsigned event,
                                                uint32_t rank)
 {
-    for (; event < fabric->event_count; event++)
-        if (fabric->events[event].kind == PACKET_STATE && fabric->events[event].src == rank)
+    for (; event < fabric->event_count; event++) {
+        if (fabric->events[event].kind == PACKET_STATE && fabric->events[event].src == rank) {
             return &fabric->events[event];
+        }
+    }
     return NULL;
 }
 
@@ -405,10 +432,12 @@ static void forget_programs(struct fabric *fabric)
 {
     struct controller *controller = &fabric->controller;
 
-    if (controller->phase == PHASE_RUN)
+    if (controller->phase == PHASE_RUN) {
         fabric_settle(fabric);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    }
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         controller->nodes[rank].flags &= (uint16_t)~NODE_RUNNING;
+    }
     controller->running = 0;
     controller_stop(controller, fabric->now_us);
     take_events(fabric);
@@ -437,8 +466,9 @@ bool fabric_download(struct fabric *fabric)
     forget_programs(fabric);
     make_blocks(fabric);
     fabric->message = (struct download_message){.root = 0, .count = fabric->count};
-    if (controller_load(&fabric->controller, &program, fabric->now_us) != CONTROLLER_OK)
+    if (controller_load(&fabric->controller, &program, fabric->now_us) != CONTROLLER_OK) {
         return false;
+    }
     fabric->runs = fabric->controller.generation;
     take_events(fabric);
     return fabric_run(fabric, root_takes);
@@ -451,8 +481,9 @@ static bool is_loaded(struct fabric *fabric)
 
 bool fabric_begin(struct fabric *fabric)
 {
-    if (!fabric_run(fabric, is_loaded))
+    if (!fabric_run(fabric, is_loaded)) {
         return false;
+    }
     controller_run(&fabric->controller, fabric->now_us);
     take_events(fabric);
     return fabric_run(fabric, all_started);
@@ -549,8 +580,9 @@ struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_
     struct ecube_abi_result result;
     int32_t value = fabric_call(fabric, rank, ECUBE_CALL_WAIT, (uint32_t)request, ARGUMENTS);
 
-    if (value < 0)
+    if (value < 0) {
         return (struct ecube_abi_result){.status = value};
+    }
     memcpy(&result, fabric_at(fabric, rank, ARGUMENTS), sizeof result);
     return result;
 }

@@ -32,16 +32,20 @@ TEST(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on)
         struct fabric *fabric = fabric_started(3, 4 << 20, 1 + odd);
         struct ecube_abi_collective good = exchange_of(8, 100), bad = exchange_of(8, 104);
         int32_t requests[8];
-        for (unsigned rank = 0; rank < 8; rank++)
+        for (unsigned rank = 0; rank < 8; rank++) {
             requests[rank] = fabric_collective(fabric, rank, rank == odd ? &bad : &good);
-        for (unsigned rank = 0; rank < 8; rank++)
+        }
+        for (unsigned rank = 0; rank < 8; rank++) {
             assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_MISMATCH);
+        }
         fabric_settle(fabric);
         assert_int_equal(fabric_count_events(fabric, PACKET_DISAGREE), 1);
-        for (unsigned rank = 0; rank < 8; rank++)
+        for (unsigned rank = 0; rank < 8; rank++) {
             requests[rank] = fabric_collective(fabric, rank, &good);
-        for (unsigned rank = 0; rank < 8; rank++)
+        }
+        for (unsigned rank = 0; rank < 8; rank++) {
             assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        }
         fabric_free(fabric);
     }
 }
@@ -69,12 +73,15 @@ TEST(a_program_that_ends_fails_the_messages_that_it_has_not_taken)
                 fabric_message(fabric, rank, ECUBE_CALL_SEND, 0, (int32_t)i, FABRIC_DATA, LONG);
         }
     }
-    for (unsigned round = 0; round < 100; round++)
+    for (unsigned round = 0; round < 100; round++) {
         fabric_round(fabric);
+    }
     end_program(fabric, 0);
-    for (unsigned rank = 1; rank < 8; rank++)
-        for (unsigned i = 0; i < EACH; i++)
+    for (unsigned rank = 1; rank < 8; rank++) {
+        for (unsigned i = 0; i < EACH; i++) {
             assert_int_equal(fabric_wait(fabric, rank, sends[rank][i]).status, E_PEER_GONE);
+        }
+    }
     fabric_free(fabric);
 }
 
@@ -84,18 +91,25 @@ TEST(a_program_that_has_ended_fails_the_collectives_of_the_others)
         struct fabric *fabric = fabric_started(3, 4 << 20, 5 + early);
         struct ecube_abi_collective good = exchange_of(8, 100);
         int32_t requests[8];
-        if (early)
+        if (early) {
             end_program(fabric, 6);
-        for (unsigned rank = 0; rank < 8; rank++)
-            if (rank != 6)
+        }
+        for (unsigned rank = 0; rank < 8; rank++) {
+            if (rank != 6) {
                 requests[rank] = fabric_collective(fabric, rank, &good);
-        for (unsigned round = 0; round < 100; round++)
+            }
+        }
+        for (unsigned round = 0; round < 100; round++) {
             fabric_round(fabric);
-        if (!early)
+        }
+        if (!early) {
             end_program(fabric, 6);
-        for (unsigned rank = 0; rank < 8; rank++)
-            if (rank != 6)
+        }
+        for (unsigned rank = 0; rank < 8; rank++) {
+            if (rank != 6) {
                 assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_PEER_GONE);
+            }
+        }
         fabric_free(fabric);
     }
 }
@@ -107,19 +121,25 @@ TEST(a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended)
         struct fabric *fabric = fabric_started(3, 4 << 20, 15 + early);
         struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
         int32_t requests[8];
-        for (unsigned rank = 0; rank < 8 && !early; rank++)
-            if (rank != 5)
+        for (unsigned rank = 0; rank < 8 && !early; rank++) {
+            if (rank != 5) {
                 requests[rank] = fabric_collective(fabric, rank, &align);
+            }
+        }
         memory_link_cut(&fabric->nodes[5].ends[1]);
         int32_t s = fabric_message(fabric, 5, ECUBE_CALL_SEND, 7, 1, FABRIC_DATA, 100);
         assert_int_equal(fabric_wait(fabric, 5, s).status, E_LINK_DEAD);
         end_program(fabric, 5);
-        for (unsigned rank = 0; rank < 8 && early; rank++)
-            if (rank != 5)
+        for (unsigned rank = 0; rank < 8 && early; rank++) {
+            if (rank != 5) {
                 requests[rank] = fabric_collective(fabric, rank, &align);
-        for (unsigned rank = 0; rank < 8; rank++)
-            if (rank != 5)
+            }
+        }
+        for (unsigned rank = 0; rank < 8; rank++) {
+            if (rank != 5) {
                 assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_LINK_DEAD);
+            }
+        }
         fabric_free(fabric);
     }
 }
@@ -133,16 +153,19 @@ TEST(a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all)
         struct ecube_abi_collective good = exchange_of(8, 30000);
         int32_t requests[8];
         bool ended[8] = {false};
-        for (unsigned rank = 0; rank < 8; rank++)
+        for (unsigned rank = 0; rank < 8; rank++) {
             requests[rank] = fabric_collective(fabric, rank, &good);
-        for (unsigned round = 0; round < 20 + seed; round++)
+        }
+        for (unsigned round = 0; round < 20 + seed; round++) {
             fabric_round(fabric);
+        }
         memory_link_cut(&fabric->nodes[seed % 8].ends[seed % 3]);
         for (unsigned round = 0; round < 3000; round++) {
             fabric_round(fabric);
             for (unsigned rank = 0; rank < 8; rank++) {
-                if (ended[rank] || !fabric_is_done(fabric, rank, requests[rank]))
+                if (ended[rank] || !fabric_is_done(fabric, rank, requests[rank])) {
                     continue;
+                }
                 int status = fabric_wait(fabric, rank, requests[rank]).status;
                 assert_true(status == E_OK || status == E_LINK_DEAD);
                 end_program(fabric, rank);
@@ -170,12 +193,14 @@ TEST(a_program_that_has_ended_does_not_disturb_what_passes_its_node)
 {
     struct fabric *fabric = fabric_started(3, 4 << 20, 11);
     uint8_t *sent = fabric_at(fabric, 0, FABRIC_DATA), *got = fabric_at(fabric, 7, FABRIC_DATA);
-    for (unsigned i = 0; i < 300000; i++)
+    for (unsigned i = 0; i < 300000; i++) {
         sent[i] = (uint8_t)(i * 13 + (i >> 9));
+    }
     int32_t r = fabric_message(fabric, 7, ECUBE_CALL_RECEIVE, 0, 1, FABRIC_DATA, 300000);
     int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 7, 1, FABRIC_DATA, 300000);
-    for (unsigned round = 0; round < 25; round++)
+    for (unsigned round = 0; round < 25; round++) {
         fabric_round(fabric);
+    }
     struct fault fault = {.kind = FAULT_DATA, .address = 4};
     node_fault(fabric->nodes[1].node, fabric->now_us, &fault); /* 0 -> 1 -> 3 -> 7 */
     end_program(fabric, 3);
@@ -195,30 +220,36 @@ TEST(messages_before_a_collective_do_not_deadlock_with_it)
         struct fabric *fabric = fabric_started(4, 4 << 20, seed);
         struct ecube_abi_collective good = exchange_of(16, 3000);
         int32_t requests[16], receive[16], sends[16];
-        for (unsigned rank = 0; rank < 16; rank += 2) /* even nodes are early */
+        for (unsigned rank = 0; rank < 16; rank += 2) { /* even nodes are early */
             requests[rank] = fabric_collective(fabric, rank, &good);
+        }
         for (unsigned rank = 1; rank < 16; rank += 2) {
             receive[rank] = fabric_message(fabric, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, 9,
                                            FABRIC_DATA + (2 << 20), 100000);
-            for (unsigned round = 0; round < memory_random(&fabric->seed) % 30; round++)
+            for (unsigned round = 0; round < memory_random(&fabric->seed) % 30; round++) {
                 fabric_round(fabric);
+            }
         }
-        for (unsigned rank = 1; rank < 16; rank += 2)
+        for (unsigned rank = 1; rank < 16; rank += 2) {
             sends[rank] = fabric_message(fabric, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 14), 9,
                                          FABRIC_DATA + (3 << 20), 100000);
+        }
         for (unsigned rank = 1; rank < 16; rank += 2) {
             requests[rank] = -1;
-            if (rank % 4 == 1) /* some enter with their messages still under way */
+            if (rank % 4 == 1) { /* some enter with their messages still under way */
                 requests[rank] = fabric_collective(fabric, rank, &good);
+            }
         }
         for (unsigned rank = 1; rank < 16; rank += 2) {
             assert_int_equal(fabric_wait(fabric, rank, receive[rank]).status, E_OK);
             assert_int_equal(fabric_wait(fabric, rank, sends[rank]).status, E_OK);
-            if (requests[rank] < 0)
+            if (requests[rank] < 0) {
                 requests[rank] = fabric_collective(fabric, rank, &good);
+            }
         }
-        for (unsigned rank = 0; rank < 16; rank++)
+        for (unsigned rank = 0; rank < 16; rank++) {
             assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        }
         fabric_free(fabric);
     }
 }
@@ -232,17 +263,20 @@ TEST(messages_during_a_collective_do_not_deadlock_with_it)
         struct ecube_abi_collective good = exchange_of(16, 3000);
         int32_t requests[16], receives[16][4], sends[16][4];
         for (unsigned rank = 0; rank < 16; rank++) {
-            for (unsigned i = 0; i < 4; i++)
+            for (unsigned i = 0; i < 4; i++) {
                 receives[rank][i] =
                     fabric_message(fabric, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, (int32_t)i,
                                    FABRIC_DATA + (2 << 20) + i * 65536, 65536);
+            }
             requests[rank] = fabric_collective(fabric, rank, &good);
-            for (unsigned i = 0; i < 4; i++)
+            for (unsigned i = 0; i < 4; i++) {
                 sends[rank][i] =
                     fabric_message(fabric, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ (15u - i * 3)),
                                    (int32_t)i, FABRIC_DATA + (3 << 20), i % 2 ? 900 : 60000);
-            if (memory_random(&fabric->seed) % 2)
+            }
+            if (memory_random(&fabric->seed) % 2) {
                 fabric_round(fabric);
+            }
         }
         for (unsigned rank = 0; rank < 16; rank++) {
             assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
@@ -264,13 +298,16 @@ TEST(a_cut_link_is_reported_by_both_ends)
         struct ecube_abi_collective good = exchange_of(8, 30000);
         unsigned at = memory_random(&fabric->seed) % 8, port = memory_random(&fabric->seed) % 3,
                  failed = 0;
-        for (unsigned rank = 0; rank < 8; rank++)
+        for (unsigned rank = 0; rank < 8; rank++) {
             fabric_collective(fabric, rank, &good);
-        for (unsigned round = 0; round < memory_random(&fabric->seed) % 60; round++)
+        }
+        for (unsigned round = 0; round < memory_random(&fabric->seed) % 60; round++) {
             fabric_round(fabric);
+        }
         memory_link_cut(&fabric->nodes[at].ends[port]);
-        for (unsigned round = 0; round < 3000; round++)
+        for (unsigned round = 0; round < 3000; round++) {
             fabric_round(fabric);
+        }
         for (unsigned i = 0; i < fabric->event_count; i++) {
             const struct fabric_event *event = &fabric->events[i];
             struct link_dead_body dead;
@@ -293,18 +330,21 @@ TEST(arbitrary_bytes_on_a_link_never_break_a_node)
 
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct fabric *fabric = fabric_make(1, 4096, seed, no_fault, ipsc860);
-        for (unsigned round = 0; round < seed % 40; round++)
+        for (unsigned round = 0; round < seed % 40; round++) {
             fabric_round(fabric);
-        for (unsigned i = 0; i < BYTES; i++)
+        }
+        for (unsigned i = 0; i < BYTES; i++) {
             junk[i] = (uint8_t)memory_random(&fabric->seed);
+        }
         struct link *link = &fabric->nodes[0].ends[0].link; /* what node 0 sends, node 1 hears */
         for (unsigned i = 0; i + 700 < BYTES; i += 700) {
             link->ops->send(link, junk + i, 1 + memory_random(&fabric->seed) % 700);
             link->ops->kick(link);
             fabric_round(fabric);
         }
-        for (unsigned round = 0; round < 200; round++)
+        for (unsigned round = 0; round < 200; round++) {
             fabric_round(fabric);
+        }
         assert_true(fabric->nodes[1].ends[0].said.frames[FRAME_NAK] > 0); /* it knows of damage */
         fabric_free(fabric);
     }
@@ -343,8 +383,9 @@ TEST(a_download_takes_one_circuit)
                                     .data = {blocks, image},
                                     .bytes = {sizeof blocks, IMAGE_BYTES}};
     assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
-    while (fabric->accepted == 0)
+    while (fabric->accepted == 0) {
         fabric_round(fabric);
+    }
     assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
     assert_true(fabric_run(fabric, two_answers));
     assert_int_equal(fabric->refused, 1);
@@ -381,12 +422,15 @@ TEST(a_neighbour_that_changes_its_name_is_dead)
         unsigned opened = said->packets[PACKET_OPEN];
         fabric_message(fabric, 1, ECUBE_CALL_RECEIVE, 0, 1, FABRIC_DATA, 400000);
         int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 1, FABRIC_DATA, 400000);
-        while (busy && said->packets[PACKET_OPEN] == opened)
+        while (busy && said->packets[PACKET_OPEN] == opened) {
             fabric_round(fabric);
-        if (busy)
+        }
+        if (busy) {
             fabric_misname(fabric, 1, 0, 3);
-        if (busy)
+        }
+        if (busy) {
             assert_int_equal(fabric_wait(fabric, 0, s).status, E_LINK_DEAD);
+        }
         fabric_settle(fabric);
         assert_int_equal(dead_links_told(fabric), 1);
         fabric_free(fabric);
@@ -456,9 +500,11 @@ static unsigned packets_said(const struct fabric *fabric, uint8_t kind)
 {
     unsigned count = 0;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
-        for (unsigned port = 0; port < PORTS_MAX; port++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        for (unsigned port = 0; port < PORTS_MAX; port++) {
             count += fabric->nodes[rank].ends[port].said.packets[kind];
+        }
+    }
     return count;
 }
 
@@ -477,8 +523,9 @@ static unsigned links_told_by(const struct fabric *fabric, unsigned rank)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < fabric->event_count; i++)
+    for (unsigned i = 0; i < fabric->event_count; i++) {
         count += fabric->events[i].kind == PACKET_LINKS && fabric->events[i].src == rank;
+    }
     return count;
 }
 
@@ -489,15 +536,19 @@ TEST(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_make(3, 4096, seed, no_fault, ipsc860);
         struct memory_end *ends[4];
-        for (unsigned rank = 0; rank < 4; rank++)
+        for (unsigned rank = 0; rank < 4; rank++) {
             ends[rank] = &fabric->nodes[rank].ends[0];
-        for (unsigned rank = 0; rank < 4; rank++)
+        }
+        for (unsigned rank = 0; rank < 4; rank++) {
             ends[rank]->peer = ends[3 - rank];
+        }
         fabric_settle(fabric);
-        for (unsigned rank = 0; rank < fabric->count; rank++)
+        for (unsigned rank = 0; rank < fabric->count; rank++) {
             assert_int_equal(node_id(fabric->nodes[rank].node), rank);
-        for (unsigned rank = 0; rank < 3; rank++)
+        }
+        for (unsigned rank = 0; rank < 3; rank++) {
             assert_int_equal(links_told_by(fabric, rank), 1);
+        }
         fabric_free(fabric);
     }
 }

@@ -19,13 +19,16 @@ static void expect_piece_of(uint32_t kind, uint32_t sp, uint32_t start, uint32_t
 
     assert_int_equal(neighbours_begin((void **)&all), 0);
     const struct node_config *config = &all->node->config;
-    for (uint32_t i = 0; i < config->program_bytes; i++)
+    for (uint32_t i = 0; i < config->program_bytes; i++) {
         config->program[i] = (uint8_t)(i * 7 + (i >> 8));
+    }
     node_fault(all->node, all->fabric->now_us, &fault);
     fabric_settle(all->fabric);
-    for (unsigned i = 0; i < all->fabric->event_count; i++)
-        if (all->fabric->events[i].kind == PACKET_FAULT)
+    for (unsigned i = 0; i < all->fabric->event_count; i++) {
+        if (all->fabric->events[i].kind == PACKET_FAULT) {
             told = &all->fabric->events[i];
+        }
+    }
     assert_non_null(told);
     assert_int_equal(told->bytes, FAULT_BYTES + bytes);
     struct fault_body report;

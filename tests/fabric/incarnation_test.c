@@ -31,8 +31,9 @@ static void greet(void)
 
 static void release_all(struct pair_side *side)
 {
-    for (unsigned i = 0; i < side->held_count; i++)
+    for (unsigned i = 0; i < side->held_count; i++) {
         channel_release(&side->channel, &side->due, side->held[i].buffer, CREDIT_CONTROL, 0);
+    }
     side->held_count = 0;
 }
 
@@ -54,8 +55,9 @@ TEST(what_an_earlier_incarnation_has_begun_to_say_is_nobodys)
     assert_int_equal(pair_link(&pair.a), LINK_UP);
     channel_greet_soon(&pair.a.channel, &pair.a.due);
     pair_look(&pair, &pair.a);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         say(&pair.a, i);
+    }
     pair_restart(&pair, &pair.b, ALL);
     pair_restart(&pair, &pair.a, ALL);
     greet();
@@ -95,8 +97,9 @@ TEST(whoever_sends_to_an_end_that_has_started_anew_hears_of_it)
     for (unsigned late = 0; late < 2; late++) {
         begin_incarnations();
         greet();
-        if (late)
+        if (late) {
             pair_pass_us(&pair, LOOKS_US);
+        }
         say(&pair.a, 0);
         pair_restart(&pair, &pair.b, ALL);
         pair.b.nameless = true;
@@ -185,8 +188,9 @@ static void send(unsigned i)
     unsigned number = counted[i] % CONTROL_WINDOW;
 
     if (!channel_room(&side->channel, 1) || !pair_is_acknowledged(side) ||
-        !channel_control_credit(&side->channel) || counted[i] == UINT8_MAX)
+        !channel_control_credit(&side->channel) || counted[i] == UINT8_MAX) {
         return;
+    }
     if (memory_random(&pair.seed) % 2 && channel_data_credit(&side->channel) >= PAIR_ROOM) {
         pair_data(&pair, side, number, 1 + memory_random(&pair.seed) % PAIR_ROOM, 0);
         return;
@@ -209,8 +213,9 @@ TEST(whenever_ends_start_anew_they_hear_this_incarnation_only)
         restart(1);
         for (unsigned i = 0; i < EVENTS; i++) {
             unsigned side = memory_random(&pair.seed) % 2;
-            if (memory_random(&pair.seed) % 100 < RESTART_PERCENT)
+            if (memory_random(&pair.seed) % 100 < RESTART_PERCENT) {
                 restart(side);
+            }
             send(memory_random(&pair.seed) % 2);
             look(side);
             pair.now_us += memory_random(&pair.seed) % HELLO_RETRY_US;

@@ -26,14 +26,17 @@ static void note_said(struct memory_said *said, const uint8_t *data, uint32_t by
     struct frame frame;
 
     if (bytes < FRAME_HEADER_BYTES || !frame_begins(data) || !frame_unpack(data, &frame) ||
-        frame.type > FRAME_NAK)
+        frame.type > FRAME_NAK) {
         return;
+    }
     said->frames[frame.type]++;
     said->last = frame;
-    if (frame.type == FRAME_HELLO)
+    if (frame.type == FRAME_HELLO) {
         hello_unpack(data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES, &said->hello);
-    if (frame.type == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES)
+    }
+    if (frame.type == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES) {
         said->packets[packet_kind(data + FRAME_HEADER_BYTES) % SAID_KINDS]++;
+    }
 }
 
 static int end_send(struct link *link, const void *data, uint32_t bytes)
@@ -41,8 +44,9 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
     struct memory_end *end = end_of(link);
 
     CHECK(bytes > 0);
-    if (end->end - end->first == MEMORY_SEGMENTS)
+    if (end->end - end->first == MEMORY_SEGMENTS) {
         return E_FULL;
+    }
     end->segments[end->end++ % MEMORY_SEGMENTS] = (struct memory_segment){data, bytes};
     note_said(&end->said, data, bytes);
     return E_OK;
@@ -62,13 +66,16 @@ static uint32_t end_sent(struct link *link)
 
 static void damage(struct memory_end *end, struct link_chunk *chunk)
 {
-    if (!end->fault)
+    if (!end->fault) {
         return;
-    if (memory_random(end->seed) % 1000000 < end->fault->flip_per_million)
+    }
+    if (memory_random(end->seed) % 1000000 < end->fault->flip_per_million) {
         chunk->data[memory_random(end->seed) % chunk->bytes] ^=
             (uint8_t)(1u << memory_random(end->seed) % 8);
-    if (memory_random(end->seed) % 1000000 < end->fault->drop_per_million && chunk->bytes > 1)
+    }
+    if (memory_random(end->seed) % 1000000 < end->fault->drop_per_million && chunk->bytes > 1) {
         chunk->bytes = 1 + memory_random(end->seed) % (chunk->bytes - 1);
+    }
 }
 
 static bool end_receive(struct link *link, struct link_chunk *chunk)
@@ -76,23 +83,28 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
     struct memory_end *end = end_of(link), *from = end->peer;
     unsigned buffer = 0;
 
-    if (!from || from->first == from->kicked || end->link.carrier == CARRIER_LOST)
+    if (!from || from->first == from->kicked || end->link.carrier == CARRIER_LOST) {
         return false;
-    while (buffer < end->buffer_count && end->taken[buffer])
+    }
+    while (buffer < end->buffer_count && end->taken[buffer]) {
         buffer++;
-    if (buffer == end->buffer_count)
+    }
+    if (buffer == end->buffer_count) {
         return false;
+    }
     uint32_t most = link_chunk_max(link),
              wanted = memory_random(end->seed) % 4 ? most : 1 + memory_random(end->seed) % most;
-    if (end->cut)
+    if (end->cut) {
         wanted = end->cut;
+    }
     uint32_t filled = 0;
     uint8_t *data = end->buffers[buffer] + LINK_HEADROOM;
     while (filled < wanted && from->first != from->kicked) {
         const struct memory_segment *segment = &from->segments[from->first % MEMORY_SEGMENTS];
         uint32_t bytes = segment->bytes - from->offset;
-        if (bytes > wanted - filled)
+        if (bytes > wanted - filled) {
             bytes = wanted - filled;
+        }
         memcpy(data + filled, segment->data + from->offset, bytes);
         filled += bytes;
         from->offset += bytes;
@@ -163,8 +175,9 @@ void memory_link_stop(struct memory_end *end, bool taken[LINK_BUFFERS_MAX])
 
 void memory_link_start(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX])
 {
-    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++) {
         end->taken[i] = end->taken[i] && taken[i];
+    }
 }
 
 void memory_link_hold(struct memory_end *end, uint32_t segments)

@@ -37,16 +37,18 @@ static void fill(struct fabric *fabric, unsigned rank, uint32_t at, uint32_t byt
 {
     uint8_t *p = fabric_at(fabric, rank, at);
 
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         p[i] = (uint8_t)(salt * 37 + i * 11 + (i >> 8));
+    }
 }
 
 static void check(struct fabric *fabric, unsigned rank, uint32_t at, uint32_t bytes, uint32_t salt)
 {
     const uint8_t *p = fabric_at(fabric, rank, at);
 
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         assert_int_equal(p[i], (uint8_t)(salt * 37 + i * 11 + (i >> 8)));
+    }
 }
 
 TEST(a_message_of_any_size_arrives_after_the_formulas_time)
@@ -108,11 +110,13 @@ TEST(messages_between_two_nodes_do_not_overtake)
             fill(fabric, 0, FABRIC_DATA + i * 8192, bytes, i);
             sends[i] = send(fabric, 0, 3, 1, FABRIC_DATA + i * 8192, bytes);
         }
-        for (unsigned round = 0; round < 50; round++)
+        for (unsigned round = 0; round < 50; round++) {
             fabric_round(fabric);
-        for (unsigned i = 0; i < 24; i++)
+        }
+        for (unsigned i = 0; i < 24; i++) {
             receives[i] = receive(fabric, 3, i % 2 ? 0 : ECUBE_ANY, i % 5 ? 1 : ECUBE_ANY,
                                   FABRIC_DATA + i * 8192, 8192);
+        }
         for (unsigned i = 0; i < 24; i++) {
             uint32_t bytes = i % 3 ? 100 + i : 5000 + i;
             struct ecube_abi_result got = fabric_wait(fabric, 3, receives[i]);
@@ -120,8 +124,9 @@ TEST(messages_between_two_nodes_do_not_overtake)
             assert_int_equal(got.bytes, bytes);
             check(fabric, 3, FABRIC_DATA + i * 8192, bytes, i);
         }
-        for (unsigned i = 0; i < 24; i++)
+        for (unsigned i = 0; i < 24; i++) {
             assert_int_equal(fabric_wait(fabric, 0, sends[i]).status, E_OK);
+        }
         fabric_free(fabric);
     }
 }
@@ -157,15 +162,17 @@ TEST(a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_se
         bool receive_first = i >= 2;
         int32_t r = 0;
         memset(fabric_at(fabric, 1, FABRIC_DATA + 4096), 0xee, 4096);
-        if (receive_first)
+        if (receive_first) {
             r = receive(fabric, 1, 1, 0, FABRIC_DATA + 4096, 60);
+        }
         assert_int_equal(fabric_advance(fabric, 1, 1000), E_OK);
         uint64_t issue_ns = fabric_clock(fabric, 1);
         fill(fabric, 1, FABRIC_DATA, bytes, i);
         int32_t s = send(fabric, 1, 1, 0, FABRIC_DATA, bytes);
         assert_int_equal(fabric_is_done(fabric, 1, s), receive_first || bytes <= POOL_BYTES);
-        if (!receive_first)
+        if (!receive_first) {
             r = receive(fabric, 1, 1, 0, FABRIC_DATA + 4096, 60);
+        }
         struct ecube_abi_result got = fabric_wait(fabric, 1, r);
         assert_int_equal(got.status, E_TRUNCATED);
         assert_int_equal(got.done_ns, issue_ns);
@@ -212,13 +219,16 @@ TEST(a_node_full_of_messages_of_others_can_send_to_itself)
     struct fabric *fabric = started(1, 7, no_fault);
     int32_t others[OTHERS], own[OWN], received = 0;
 
-    for (int32_t i = 0; i < OTHERS; i++)
+    for (int32_t i = 0; i < OTHERS; i++) {
         others[i] = send(fabric, 1, 0, i, FABRIC_DATA, 16);
-    for (unsigned round = 0; round < 2000; round++)
+    }
+    for (unsigned round = 0; round < 2000; round++) {
         fabric_round(fabric);
+    }
     for (unsigned i = 0; i < OWN; i++) {
-        if (i == OWN - 1) /* which makes room, and the last must not take it */
+        if (i == OWN - 1) { /* which makes room, and the last must not take it */
             received = receive(fabric, 0, 1, 0, FABRIC_DATA + 0x10000, 16);
+        }
         fill(fabric, 0, FABRIC_DATA + i * 4096, sizes[i], i);
         own[i] = send(fabric, 0, 0, 99, FABRIC_DATA + i * 4096, sizes[i]);
         assert_true(own[i] >= 0);
@@ -248,8 +258,9 @@ TEST(impossible_requests_are_refused)
     assert_int_equal(send(fabric, 0, 1, 0, FABRIC_DATA, 0xfffffff0), E_FAULT);
     assert_int_equal(fabric_wait(fabric, 0, 63).status, E_ARGUMENT);
     assert_int_equal(fabric_wait(fabric, 0, 6400).status, E_ARGUMENT);
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++)
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         assert_int_equal(receive(fabric, 0, 1, (int32_t)i, FABRIC_DATA, 4), i);
+    }
     assert_int_equal(receive(fabric, 0, 1, 1000, FABRIC_DATA, 4), E_FULL);
     fabric_free(fabric);
 }
@@ -284,8 +295,9 @@ static void fill_and_empty(struct fabric *fabric)
 TEST(as_many_short_messages_as_are_stored_are_received_in_any_order)
 {
     struct fabric *fabric = started(1, 1, no_fault);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         fill_and_empty(fabric);
+    }
     fabric_free(fabric);
 }
 
@@ -364,8 +376,9 @@ TEST(a_flood_of_unexpected_messages_loses_nothing)
                 send(fabric, rank, 0, (int32_t)i, FABRIC_DATA + i * 4096, 500 + 1000 * i);
         }
     }
-    for (unsigned round = 0; round < 2000; round++)
+    for (unsigned round = 0; round < 2000; round++) {
         fabric_round(fabric);
+    }
     for (unsigned rank = 15; rank >= 1; rank--) {
         for (unsigned i = 0; i < 3; i++) {
             int32_t r = receive(fabric, 0, (int32_t)rank, (int32_t)i, FABRIC_DATA, 4096);
@@ -375,9 +388,11 @@ TEST(a_flood_of_unexpected_messages_loses_nothing)
             check(fabric, 0, FABRIC_DATA, 500 + 1000 * i, rank * 3 + i);
         }
     }
-    for (unsigned rank = 1; rank < 16; rank++)
-        for (unsigned i = 0; i < 3; i++)
+    for (unsigned rank = 1; rank < 16; rank++) {
+        for (unsigned i = 0; i < 3; i++) {
             assert_int_equal(fabric_wait(fabric, rank, sends[rank][i]).status, E_OK);
+        }
+    }
     fabric_free(fabric);
 }
 
@@ -399,8 +414,9 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
             plan->from = rank;
             plan->to = memory_random(&fabric->seed) % fabric->count;
             plan->bytes = memory_random(&fabric->seed) % (i % 2 ? 600 : ROOM);
-            if (used[plan->to] >= 40)
+            if (used[plan->to] >= 40) {
                 continue;
+            }
             used[plan->to]++;
             total++;
         }
@@ -411,8 +427,9 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
         fill(fabric, plan->from, at, plan->bytes, i);
         plan->send = send(fabric, plan->from, (int32_t)plan->to, (int32_t)i, at, plan->bytes);
         assert_true(plan->send >= 0);
-        if (memory_random(&fabric->seed) % 2)
+        if (memory_random(&fabric->seed) % 2) {
             fabric_round(fabric);
+        }
     }
     unsigned slot[32] = {0};
     for (unsigned i = 0; i < total; i++) {
@@ -437,16 +454,18 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
 
 TEST(random_traffic_arrives_whole_for_many_seeds)
 {
-    for (uint64_t seed = 1; seed <= 12; seed++)
+    for (uint64_t seed = 1; seed <= 12; seed++) {
         random_traffic(3 + (unsigned)(seed % 3), seed, no_fault);
+    }
 }
 
 TEST(random_traffic_survives_damage_and_loss)
 {
     struct memory_fault fault = {.flip_per_million = 10000, .drop_per_million = 10000};
 
-    for (uint64_t seed = 1; seed <= 8; seed++)
+    for (uint64_t seed = 1; seed <= 8; seed++) {
         random_traffic(3, seed, fault);
+    }
 }
 
 /* STOP has no body; copying nothing from nowhere is undefined. */

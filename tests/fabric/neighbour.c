@@ -49,12 +49,14 @@ static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
                              .name = request ? open_name(open) : 0,
                              .behind = request ? open_behind(open) : 0,
                              .flags = open_flags(open)});
-    if (all->holds)
+    if (all->holds) {
         return;
-    if (all->refusal != E_OK)
+    }
+    if (all->refusal != E_OK) {
         router_refuse(router, port, all->refusal);
-    else
+    } else {
         router_accept(router, port, &sink);
+    }
     all->refusal = E_OK;
 }
 
@@ -116,8 +118,9 @@ int neighbours_begin(void **state)
 {
     struct neighbours *all = calloc(1, sizeof *all);
 
-    if (!all)
+    if (!all) {
         return -1;
+    }
     all->fabric = fabric_make(2, 1 << 20, 3, no_fault, ipsc860);
     all->node = all->fabric->nodes[0].node;
     *state = all;
@@ -142,16 +145,18 @@ void neighbours_step(struct neighbours *all, unsigned rank)
         return;
     }
     router_step(router_of(all, rank), all->fabric->now_us);
-    while ((notice = router_notice(router_of(all, rank))))
+    while ((notice = router_notice(router_of(all, rank)))) {
         hear(all, rank, notice);
+    }
 }
 
 void neighbours_turn(struct neighbours *all)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
         all->fabric->now_us++;
-        for (unsigned rank = 0; rank < 3; rank++)
+        for (unsigned rank = 0; rank < 3; rank++) {
             neighbours_step(all, rank);
+        }
     }
 }
 
@@ -186,10 +191,11 @@ void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint
 {
     uint8_t body[CTS_BYTES];
 
-    if (kind == PACKET_CTS)
+    if (kind == PACKET_CTS) {
         cts_pack(body, &(struct cts_body){name, match, NEIGHBOUR_ROOM});
-    else
+    } else {
         rts_reply_pack(body, &(struct rts_reply_body){name});
+    }
     say(all, rank, kind, body, kind == PACKET_CTS ? CTS_BYTES : RTS_REPLY_BYTES);
 }
 
@@ -361,15 +367,18 @@ void node_takes_places(struct neighbours *all, unsigned rank, unsigned count)
                                     .bytes = {PLACE_BYTES},
                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
 
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    }
     neighbours_step(all, 0);
     for (unsigned i = 0; i <= count;
-         i++) /* one OPEN is told of in a step; its answer goes in the next */
+         i++) { /* one OPEN is told of in a step; its answer goes in the next */
         neighbours_step(all, rank);
+    }
     neighbours_step(all, 0);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         neighbours_expect(all, PACKET_OPEN, rank);
+    }
 }
 
 /* The channel's own count, for a neighbour that reads nothing and yet answers: whoever plays one

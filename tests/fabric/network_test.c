@@ -69,8 +69,9 @@ static uint32_t opposite(const struct fabric *fabric, uint32_t rank)
 {
     uint32_t by = 0;
 
-    for (unsigned k = 0; k < fabric->network.dims; k++)
+    for (unsigned k = 0; k < fabric->network.dims; k++) {
         by += fabric->network.dim[k].size / 2 * fabric->network.dim[k].stride;
+    }
     return network_translate(&fabric->network, rank, by);
 }
 
@@ -78,8 +79,9 @@ static uint32_t forwarded(const struct fabric *fabric)
 {
     uint32_t count = 0;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         count += fabric_forwarded(fabric, rank);
+    }
     return count;
 }
 
@@ -95,9 +97,11 @@ static uint32_t carried(const struct fabric *fabric, uint8_t kind)
 {
     uint32_t count = 0;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
-        for (unsigned p = 0; p < fabric->network.ports; p++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        for (unsigned p = 0; p < fabric->network.ports; p++) {
             count += fabric->nodes[rank].ends[p].said.packets[kind];
+        }
+    }
     return count;
 }
 
@@ -114,8 +118,9 @@ static void flood(const char *name, struct memory_fault fault)
         for (unsigned rank = 0; rank < fabric->count; rank++) {
             struct router *router = &fabric->nodes[rank].node->router;
             while (router_send(router, PACKET_QUEUED, opposite(fabric, rank), word, sizeof word) ==
-                   E_OK)
+                   E_OK) {
                 sent++;
+            }
             full += router_slots_free(router) == 0;
         }
         fabric_round(fabric);
@@ -127,8 +132,9 @@ static void flood(const char *name, struct memory_fault fault)
     fabric_settle(fabric);
     uint32_t most = fault.drop_per_million ? UINT32_MAX : sent * hops;
     assert_in_range(carried(fabric, PACKET_QUEUED), sent * hops, most);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_state(fabric, rank).counters[COUNTER_PACKETS_DROPPED], 0);
+    }
     fabric_free(fabric);
 }
 
@@ -145,10 +151,13 @@ static int32_t requests[64][2 * MESSAGES];
 
 static bool all_ended(struct fabric *fabric)
 {
-    for (unsigned rank = 0; rank < fabric->count; rank++)
-        for (unsigned i = 0; i < 2 * MESSAGES; i++)
-            if (!fabric_is_done(fabric, rank, requests[rank][i]))
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        for (unsigned i = 0; i < 2 * MESSAGES; i++) {
+            if (!fabric_is_done(fabric, rank, requests[rank][i])) {
                 return false;
+            }
+        }
+    }
     return true;
 }
 
@@ -158,7 +167,7 @@ static uint32_t circuits(const char *name)
     struct fabric *fabric = started(name, no_fault);
     uint32_t refused = 0;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         for (int32_t i = 0; i < MESSAGES; i++) {
             int32_t to = (int32_t)opposite(fabric, rank);
             requests[rank][i] = fabric_message(fabric, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, i,
@@ -166,9 +175,11 @@ static uint32_t circuits(const char *name)
             requests[rank][MESSAGES + i] =
                 fabric_message(fabric, rank, ECUBE_CALL_SEND, to, i, FABRIC_DATA, LONG);
         }
+    }
     assert_true(fabric_run(fabric, all_ended));
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         refused += fabric_state(fabric, rank).counters[COUNTER_CIRCUITS_REFUSED];
+    }
     fabric_free(fabric);
     return refused;
 }

@@ -13,8 +13,9 @@ enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, OWN = 1 };
 
 static void fill_notices(struct router *router)
 {
-    while (notice_room(router))
+    while (notice_room(router)) {
         *notice_add(router) = (struct notice){.kind = NOTICE_IDENTITY};
+    }
 }
 
 static void take_notices(struct router *router)

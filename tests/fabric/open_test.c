@@ -71,13 +71,14 @@ static void draw_calls(struct fabric *fabric, struct begun *begun, uint64_t *see
     uint32_t operation;
 
     for (unsigned i = 0; i < OPEN; i++) {
-        do
+        do {
             operation = random_below(seed, OPERATIONS);
-        while (!operation_of(operation));
+        } while (!operation_of(operation));
         begun->calls[i] = call_at(fabric, i, operation, 4 * random_below(seed, BYTES_MAX / 4 + 1),
                                   random_below(seed, 1000));
-        for (uint32_t rank = 0; rank < fabric->count; rank++)
+        for (uint32_t rank = 0; rank < fabric->count; rank++) {
             collective_fill(fabric, rank, &begun->calls[i]);
+        }
     }
 }
 
@@ -116,12 +117,14 @@ static void begin_all(struct fabric *fabric, struct begun *begun, uint64_t *seed
             unsigned i = at[rank]++;
             begun->requests[rank][i] = fabric_collective_with(fabric, rank, &begun->calls[i]);
             assert_true(begun->requests[rank][i] >= 0);
-            if (messages)
+            if (messages) {
                 begin_message(fabric, begun, rank, i);
+            }
             left--;
         }
-        for (unsigned k = random_below(seed, 8); k > 0; k--)
+        for (unsigned k = random_below(seed, 8); k > 0; k--) {
             fabric_round(fabric);
+        }
     }
 }
 
@@ -134,8 +137,9 @@ static void messages_are_right(struct fabric *fabric, const struct begun *begun,
         const uint8_t *data = message_at(fabric, rank, i, true);
         assert_int_equal(result.status, E_OK);
         assert_int_equal(result.bytes, message_bytes(i));
-        for (uint32_t k = 0; k < result.bytes; k++)
+        for (uint32_t k = 0; k < result.bytes; k++) {
             assert_int_equal(data[k], (uint8_t)(last * 16 + i));
+        }
         assert_int_equal(fabric_wait(fabric, rank, begun->sends[rank][i]).status, E_OK);
     }
 }
@@ -149,21 +153,24 @@ static void all_are_right(struct fabric *fabric, const struct begun *begun)
             int32_t request = begun->requests[rank][i];
             assert_true(i == OPEN - 1 || fabric_is_done(fabric, rank, request));
             struct ecube_abi_result result = fabric_wait(fabric, rank, request);
-            if (result.status != E_OK)
+            if (result.status != E_OK) {
                 fail_msg("%s, node %u, call %u: %s", operation_name(begun->calls[i].operation),
                          rank, i, status_text(result.status));
+            }
             assert_true(result.done_ns <= later_ns);
             later_ns = result.done_ns;
         }
     }
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        for (unsigned i = 0; i < OPEN; i++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        for (unsigned i = 0; i < OPEN; i++) {
             collective_check(fabric, rank, &begun->calls[i]);
+        }
+    }
 }
 
 TEST(collectives_that_are_open_at_once_end_in_order_with_messages_between)
 {
-    for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++)
+    for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         for (uint64_t trial = 1; trial <= 6; trial++) {
             uint64_t seed = trial + 100 * n;
             bool messages = trial % 3 > 0;
@@ -172,12 +179,15 @@ TEST(collectives_that_are_open_at_once_end_in_order_with_messages_between)
             draw_calls(fabric, &begun, &seed);
             begin_all(fabric, &begun, &seed, messages);
             all_are_right(fabric, &begun);
-            for (uint32_t rank = 0; messages && rank < fabric->count; rank++)
+            for (uint32_t rank = 0; messages && rank < fabric->count; rank++) {
                 messages_are_right(fabric, &begun, rank);
-            for (uint32_t rank = 0; rank < fabric->count; rank++)
+            }
+            for (uint32_t rank = 0; rank < fabric->count; rank++) {
                 assert_int_equal(fabric->nodes[rank].node->request_count, 0);
+            }
             fabric_free(fabric);
         }
+    }
 }
 
 /* Every other one is an align, from which the next begins at all nodes at the same time. */
@@ -189,20 +199,24 @@ TEST(between_aligns_each_takes_what_is_predicted)
         struct begun begun;
         uint64_t done_ns[OPEN] = {0};
         draw_calls(fabric, &begun, &seed);
-        for (unsigned i = 0; i < OPEN; i += 2)
+        for (unsigned i = 0; i < OPEN; i += 2) {
             begun.calls[i] = call_at(fabric, i, ECUBE_ALIGN, 0, 0);
+        }
         begin_all(fabric, &begun, &seed, false);
-        for (unsigned i = 0; i < OPEN; i++)
+        for (unsigned i = 0; i < OPEN; i++) {
             for (uint32_t rank = 0; rank < fabric->count; rank++) {
                 struct ecube_abi_result result = fabric_wait(fabric, rank, begun.requests[rank][i]);
                 assert_int_equal(result.status, E_OK);
                 assert_true(i % 2 || rank == 0 || result.done_ns == done_ns[i]);
                 done_ns[i] = result.done_ns > done_ns[i] ? result.done_ns : done_ns[i];
             }
-        for (unsigned i = 1; i < OPEN; i += 2)
-            if (begun.calls[i].operation != ECUBE_ALIGN)
+        }
+        for (unsigned i = 1; i < OPEN; i += 2) {
+            if (begun.calls[i].operation != ECUBE_ALIGN) {
                 assert_int_equal(done_ns[i] - done_ns[i - 1],
                                  collective_predicted(fabric, &begun.calls[i]).model_ns);
+            }
+        }
         fabric_free(fabric);
     }
 }
@@ -214,13 +228,16 @@ TEST(one_more_than_there_is_room_for_is_refused)
     const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
 
     for (uint32_t rank = 0; rank < 2; rank++) {
-        for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++)
+        for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++) {
             assert_int_equal(fabric_collective_with(fabric, rank, &barrier), i);
+        }
         assert_int_equal(fabric_collective_with(fabric, rank, &barrier), E_FULL);
     }
-    for (uint32_t rank = 0; rank < 2; rank++)
-        for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++)
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++) {
             assert_int_equal(fabric_wait(fabric, rank, i).status, E_OK);
+        }
+    }
     collective_all_call(fabric, &barrier);
     fabric_free(fabric);
 }
@@ -250,35 +267,41 @@ static void overlaps(struct fabric *fabric, const struct ecube_abi_collective *c
     uint64_t predicted_ns = collective_predicted(fabric, call).model_ns, latest_ns = 0;
     int32_t requests[NODES_MAX];
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_fill(fabric, rank, call);
+    }
     collective_all_call(fabric, &align);
     uint64_t begin_ns = fabric_clock(fabric, 0);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective_with(fabric, rank, call);
+    }
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         uint64_t work_ns = predicted_ns * (rank % 4) / 2 / PIECES * PIECES;
         struct ecube_abi_result result = computes_and_waits(fabric, rank, requests[rank], work_ns);
         assert_int_equal(result.status, E_OK);
         latest_ns = result.done_ns > latest_ns ? result.done_ns : latest_ns;
     }
-    if (latest_ns - begin_ns != predicted_ns)
+    if (latest_ns - begin_ns != predicted_ns) {
         fail_msg("%s, root %u: took %lu ns, predicted %lu", operation_name(call->operation),
                  call->root, (unsigned long)(latest_ns - begin_ns), (unsigned long)predicted_ns);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_check(fabric, rank, call);
+    }
 }
 
 TEST(programs_compute_while_any_collective_is_under_way)
 {
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         struct fabric *fabric = started(networks[n], 1 + n, no_fault);
-        for (uint32_t operation = 0; operation < OPERATIONS; operation++)
-            if (operation_of(operation) && operation_of(operation)->planned)
+        for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
+            if (operation_of(operation) && operation_of(operation)->planned) {
                 for (uint32_t bytes = 100; bytes <= BYTES_MAX; bytes += 1000) {
                     struct ecube_abi_collective call = call_at(fabric, 0, operation, bytes, n);
                     overlaps(fabric, &call);
                 }
+            }
+        }
         fabric_free(fabric);
     }
 }

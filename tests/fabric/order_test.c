@@ -42,8 +42,9 @@ static const struct memory_fault no_fault;
 
 static void end_jam(struct jam *jam)
 {
-    if (jam->end)
+    if (jam->end) {
         memory_link_start(jam->end, jam->taken);
+    }
     jam->end = NULL;
 }
 
@@ -71,35 +72,44 @@ static struct outcome send_after(struct fabric *fabric, uint32_t operation, unsi
     struct outcome outcome = {0};
     int32_t requests[NODES];
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &arguments);
-    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(fabric, jam.rank); rounds++)
+    }
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(fabric, jam.rank); rounds++) {
         fabric_round(fabric); /* before, nobody would begin */
+    }
     if (jam.wanted) {
-        for (unsigned rounds = 0; rounds < jam.delay; rounds++)
+        for (unsigned rounds = 0; rounds < jam.delay; rounds++) {
             fabric_round(fabric);
+        }
         jam.end = &fabric->nodes[jam.rank].ends[jam.port];
         memory_link_stop(jam.end, jam.taken);
     }
-    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && in_collective(fabric, src); rounds++)
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && in_collective(fabric, src); rounds++) {
         fabric_round(fabric);
-    if (in_collective(fabric, src))
+    }
+    if (in_collective(fabric, src)) {
         end_jam(&jam); /* it needs that link itself */
+    }
     assert_int_equal(fabric_wait(fabric, src, requests[src]).status, E_OK);
     int32_t sent =
         fabric_message(fabric, src, ECUBE_CALL_SEND, (int32_t)dst, 0, FABRIC_DATA, BYTES);
-    for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS; rounds++)
+    for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS; rounds++) {
         fabric_round(fabric);
+    }
     end_jam(&jam);
     assert_int_equal(fabric_wait(fabric, src, sent).status, E_OK);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
-        if (rank != src)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        if (rank != src) {
             assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        }
+    }
     int32_t received =
         fabric_message(fabric, dst, ECUBE_CALL_RECEIVE, (int32_t)src, 0, FABRIC_DATA, BYTES);
     assert_int_equal(fabric_wait(fabric, dst, received).status, E_OK);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         outcome.clock_ns[rank] = fabric_clock(fabric, rank) - begin_ns;
+    }
     return outcome;
 }
 
@@ -121,24 +131,29 @@ static void follow(unsigned delay, uint64_t seed)
                                  FABRIC_DATA + i * LONG_BYTES, LONG_BYTES);
     }
     fabric_settle(fabric);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &barrier);
-    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(fabric, jam.rank); rounds++)
+    }
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(fabric, jam.rank); rounds++) {
         fabric_round(fabric);
+    }
     jam.end = &fabric->nodes[jam.rank].ends[jam.port];
     memory_link_stop(jam.end, jam.taken);
-    for (unsigned rounds = 0; rounds < delay; rounds++)
+    for (unsigned rounds = 0; rounds < delay; rounds++) {
         fabric_round(fabric);
+    }
     for (unsigned i = 0; i < 2; i++) {
         received[i] = fabric_message(fabric, 7, ECUBE_CALL_RECEIVE, 0, (int32_t)i,
                                      FABRIC_DATA + i * LONG_BYTES, LONG_BYTES);
         for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS && (i || in_collective(fabric, 0));
-             rounds++)
+             rounds++) {
             fabric_round(fabric);
+        }
     }
     end_jam(&jam);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+    }
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(fabric_wait(fabric, 0, sent[i]).status, E_OK);
         assert_int_equal(fabric_wait(fabric, 7, received[i]).status, E_OK);
@@ -150,9 +165,11 @@ static void follow(unsigned delay, uint64_t seed)
 
 TEST(a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before)
 {
-    for (unsigned delay = 0; delay < 12; delay++)
-        for (uint64_t seed = 1; seed <= 10; seed++)
+    for (unsigned delay = 0; delay < 12; delay++) {
+        for (uint64_t seed = 1; seed <= 10; seed++) {
             follow(delay, seed);
+        }
+    }
 }
 
 /* The clocks of all nodes are the same afterwards. */
@@ -161,10 +178,12 @@ static void meet(struct fabric *fabric)
     struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
     int32_t requests[NODES];
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &barrier);
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    }
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+    }
 }
 
 /* Every pair, beside every link that may stand still; first none does. */
@@ -187,10 +206,12 @@ static void sweep(unsigned dims, uint32_t operation, unsigned src, unsigned dst,
 
 TEST(a_message_after_a_barrier_comes_behind_it)
 {
-    for (unsigned pair = 0; pair < 64; pair++)
-        for (unsigned port = 0; port < 3 && pair / 8 != pair % 8; port++)
+    for (unsigned pair = 0; pair < 64; pair++) {
+        for (unsigned port = 0; port < 3 && pair / 8 != pair % 8; port++) {
             sweep(3, ECUBE_BARRIER, pair / 8, pair % 8,
                   (struct jam){.wanted = true, .rank = pair % 8, .port = port});
+        }
+    }
 }
 
 /* The message goes 5, 4, 0, 8, 24. Node 4's circuit to 0 comes late, for it waits for that of 6;

@@ -36,11 +36,12 @@ static const struct fabric_event *told(struct neighbours *all, uint8_t kind)
     fabric_settle(all->fabric);
     all->fabric->now_us += ACKNOWLEDGED_US; /* the last packets of those that had the slots */
     fabric_settle(all->fabric);
-    for (unsigned i = 0; i < all->fabric->event_count; i++)
+    for (unsigned i = 0; i < all->fabric->event_count; i++) {
         if (all->fabric->events[i].kind == kind) {
             assert_null(found);
             found = &all->fabric->events[i];
         }
+    }
     assert_non_null(found);
     assert_int_equal(found->src, 0);
     return found;
@@ -110,8 +111,9 @@ TEST_WITH(a_fault_comes_behind_the_text_of_its_program, neighbours_begin, neighb
 
     all->fabric->event_count = 0;
     while (node_call(all->node, all->fabric->now_us, ECUBE_CALL_WRITE, arguments, &result) ==
-           NODE_RESUME)
+           NODE_RESUME) {
         texts++;
+    }
     assert_true(texts >= SLOTS_MAX - REPLY_SLOTS);
     node_faults(all, &null_pointer);
     told(all, PACKET_FAULT);
@@ -136,9 +138,11 @@ TEST_WITH(a_failed_kernel_tells_how_its_program_ended_and_that_it_failed, neighb
     assert_int_equal(fault.tail_bytes, 3);
     assert_memory_equal(fault.tail, "a.c", 3);
     assert_int_equal(fabric_count_events(all->fabric, PACKET_EXIT), 1);
-    for (unsigned i = 0; i < all->fabric->event_count; i++)
-        if (all->fabric->events[i].kind == PACKET_EXIT)
+    for (unsigned i = 0; i < all->fabric->event_count; i++) {
+        if (all->fabric->events[i].kind == PACKET_EXIT) {
             assert_int_equal(exit_status(&all->fabric->events[i]), EXIT_STATUS);
+        }
+    }
 }
 
 /* Node 1 says a word to node 2 that takes none: by way of node 0. */
@@ -237,8 +241,9 @@ TEST_WITH(each_ready_for_a_message_that_is_no_more_is_told_gone_once, neighbours
     neighbours_expect_no_more(all);
     neighbours_turn(all);
     neighbours_turn(all);
-    for (unsigned i = 0; i < CANCELS_MAX; i++)
+    for (unsigned i = 0; i < CANCELS_MAX; i++) {
         assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 100 + i);
+    }
     neighbours_expect_no_more(all);
     assert_int_equal(node_state(all).counters[COUNTER_REQUESTS_DROPPED], 2);
 }

@@ -46,19 +46,23 @@ static void flush(struct pair *pair, struct pair_side *side)
 
     if (due->now_us >= due->wake_us) {
         due->wake_us = UINT64_MAX;
-        if (channel->wake_us <= due->now_us)
+        if (channel->wake_us <= due->now_us) {
             channel_wake(channel, due);
-        else
+        } else {
             channel_due_by(due, channel->wake_us);
+        }
     }
-    if (!due->flush_due)
+    if (!due->flush_due) {
         return;
+    }
     due->flush_due = 0;
-    if (channel_greets(channel, due, hello.id))
+    if (channel_greets(channel, due, hello.id)) {
         channel_greet(channel, due, &hello);
+    }
     channel_flush(channel, due);
-    if (!channel_settled(channel, hello.id))
+    if (!channel_settled(channel, hello.id)) {
         channel_wake(channel, due);
+    }
 }
 
 void pair_look(struct pair *pair, struct pair_side *side)
@@ -68,15 +72,17 @@ void pair_look(struct pair *pair, struct pair_side *side)
     enum arrival_kind kind;
     struct channel_due *due = pair_agenda(pair, side);
 
-    while ((kind = channel_receive(&side->channel, due, &arrival)) != ARRIVAL_NONE)
+    while ((kind = channel_receive(&side->channel, due, &arrival)) != ARRIVAL_NONE) {
         if (kind == ARRIVAL_PACKET) {
             assert_true(side->held_count < PAIR_HELD_MAX);
             side->held[side->held_count++] = arrival;
             side->heard_count++;
         }
+    }
     flush(pair, side);
-    while (channel_take_done(&side->channel, &done))
+    while (channel_take_done(&side->channel, &done)) {
         side->done_count++;
+    }
 }
 
 void pair_pass_us(struct pair *pair, uint64_t us)
@@ -137,8 +143,9 @@ static uint32_t take_unheard(struct memory_end *end, uint8_t *bytes, uint32_t mo
         const struct memory_segment *segment = &end->segments[i % MEMORY_SEGMENTS];
         uint32_t from = i == end->first ? end->offset : 0, more = segment->bytes - from;
 
-        if (more > most - count)
+        if (more > most - count) {
             more = most - count;
+        }
         memcpy(bytes + count, segment->data + from, more);
         count += more;
     }

@@ -73,17 +73,20 @@ const uint8_t *__wrap_plan_cache_part(struct plan_cache *cache, const struct pla
 {
     struct plan_request other = *request;
 
-    if (tampering.change == AS_IS || rank != tampering.rank)
+    if (tampering.change == AS_IS || rank != tampering.rank) {
         return __real_plan_cache_part(cache, request, rank, bytes, status, words);
+    }
     if (tampering.change == NO_PLAN) {
         *status = E_NETWORK;
         *words = "a test has none";
         return NULL;
     }
-    if (tampering.change == OTHER_NODE)
+    if (tampering.change == OTHER_NODE) {
         rank++;
-    if (tampering.change == OTHER_OPERATION)
+    }
+    if (tampering.change == OTHER_OPERATION) {
         other.operation = ECUBE_GATHER;
+    }
     const uint8_t *part = __real_plan_cache_part(cache, &other, rank, bytes, status, words);
     memcpy(tampering.part, part, *bytes);
     change_part(tampering.part, *bytes);
@@ -102,8 +105,9 @@ static void send_changed(struct router *router, uint32_t dst, const void *body, 
     piece.question += question_more;
     piece.offset += offset_more;
     plan_part_pack(changed, &piece);
-    if (question_more)
+    if (question_more) {
         memset(changed + PLAN_PART_BYTES, 0xff, bytes - PLAN_PART_BYTES);
+    }
     tampering.played += __real_router_send(router, PACKET_PLAN_PART, dst, changed, bytes) == E_OK;
 }
 
@@ -112,8 +116,9 @@ int __wrap_router_send(struct router *router, uint8_t kind, uint32_t dst, const 
 {
     struct plan_part_body piece;
 
-    if (kind != PACKET_PLAN_PART || !plan_part_unpack(body, bytes, &piece))
+    if (kind != PACKET_PLAN_PART || !plan_part_unpack(body, bytes, &piece)) {
         return __real_router_send(router, kind, dst, body, bytes);
+    }
     bool *seen = &tampering.seen[dst][piece.offset / PLAN_PART_MAX];
     bool first = !*seen;
     *seen = true;
@@ -121,14 +126,17 @@ int __wrap_router_send(struct router *router, uint8_t kind, uint32_t dst, const 
         tampering.played++;
         return E_OK; /* as if it were on its way */
     }
-    if (first && tampering.fate == TOO_EARLY)
+    if (first && tampering.fate == TOO_EARLY) {
         send_changed(router, dst, body, bytes, 0, PLAN_PART_MAX);
-    if (first && tampering.fate == FOREIGN)
+    }
+    if (first && tampering.fate == FOREIGN) {
         send_changed(router, dst, body, bytes, 1, 0);
+    }
     int status = __real_router_send(router, kind, dst, body, bytes);
     tampering.begins += status == E_OK && piece.offset == 0;
-    if (status == E_OK && first && tampering.fate == TWICE)
+    if (status == E_OK && first && tampering.fate == TWICE) {
         send_changed(router, dst, body, bytes, 0, 0);
+    }
     return status;
 }
 
@@ -152,11 +160,13 @@ static void each_gets(struct fabric *fabric, uint32_t operation, uint32_t root, 
                                         .receive = FABRIC_DATA + SPACE_AT};
     int32_t requests[NODES_MAX];
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &call);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
                          only == NODES_MAX || rank == only ? status : E_ELSEWHERE);
+    }
     fabric_settle(fabric);
 }
 
@@ -168,17 +178,20 @@ static void all_get(struct fabric *fabric, uint32_t operation, uint32_t root, in
 /* Blocks go where they belong. */
 static void exchange_works(struct fabric *fabric)
 {
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        for (uint32_t to = 0; to < fabric->count; to++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        for (uint32_t to = 0; to < fabric->count; to++) {
             memset(fabric_at(fabric, rank, FABRIC_DATA + to * BYTES), (int)(rank * 7 + to), BYTES);
+        }
+    }
     all_get(fabric, ECUBE_EXCHANGE, 0, E_OK);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         for (uint32_t from = 0; from < fabric->count; from++) {
             uint8_t expected[BYTES];
             memset(expected, (int)(from * 7 + rank), BYTES);
             assert_memory_equal(fabric_at(fabric, rank, FABRIC_DATA + SPACE_AT + from * BYTES),
                                 expected, BYTES);
         }
+    }
 }
 
 static void host_has_heard(const struct fabric *fabric, uint32_t rank, uint32_t peer, int status)
@@ -214,8 +227,9 @@ static void fails_at(const char *name, uint32_t rank, enum change change, int st
 
 static void fails(enum change change, int status)
 {
-    for (uint32_t rank = 0; rank < 5; rank += 2)
+    for (uint32_t rank = 0; rank < 5; rank += 2) {
         fails_at("ring:5", rank, change, status);
+    }
     fails_at("mesh:3x4", 7, change, status);
 }
 
@@ -285,8 +299,9 @@ static unsigned asked_in_a_round(struct fabric *fabric)
 {
     unsigned before = tampering.begins;
 
-    for (uint32_t root = 0; root < fabric->count; root++)
+    for (uint32_t root = 0; root < fabric->count; root++) {
         all_get(fabric, ECUBE_SCATTER, root, E_OK);
+    }
     return tampering.begins - before;
 }
 
@@ -298,8 +313,9 @@ TEST(a_full_store_forgets_what_it_does_not_use)
     assert_int_equal(asked_in_a_round(fabric), 0);
     fabric_free(fabric);
     fabric = started("mesh:3x4");
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         give_room(fabric, rank, 1024);
+    }
     assert_int_equal(asked_in_a_round(fabric), 12 * 12);
     assert_in_range(asked_in_a_round(fabric), 1, 12 * 12);
     exchange_works(fabric);

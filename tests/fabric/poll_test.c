@@ -77,10 +77,12 @@ TEST(a_program_that_tests_many_requests_finds_what_has_come_without_resting)
 
     struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     uint64_t now_us = fabric->now_us + 1000000;
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++) {
         wanted[i] = receive(fabric, i, 50);
-    for (int i = 0; i < MANY; i++)
+    }
+    for (int i = 0; i < MANY; i++) {
         assert_int_equal(test_at(fabric, wanted[i], ++now_us, &result), NODE_RESUME);
+    }
     assert_int_equal(test_at(fabric, wanted[0], ++now_us, &result), NODE_BLOCK);
     assert_true(send(fabric, MANY - 1, 50) >= 0);
     fabric_settle(fabric);
@@ -104,8 +106,9 @@ TEST(a_call_is_progress_and_a_test_in_vain_is_not)
     int32_t wanted = receive(fabric, 3, 50);
     uint64_t now_us = fabric->now_us + 1000000;
     uint32_t before = node->progress;
-    for (unsigned i = 0; i < 10; i++)
+    for (unsigned i = 0; i < 10; i++) {
         assert_int_equal(test_at(fabric, wanted, now_us += TEST_SOON_US, &result), NODE_RESUME);
+    }
     assert_int_equal(node->progress, before);
     assert_int_equal(node_call(node, now_us, ECUBE_CALL_CLOCK, arguments, &result), NODE_RESUME);
     assert_int_equal(node->progress, before + 1);

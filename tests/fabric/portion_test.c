@@ -59,8 +59,9 @@ static uint32_t at_most(struct routers *all, uint32_t limit, uint32_t left)
 
 static void fill(struct flow *flow, uint8_t *slice, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         slice[i] = pattern(flow, flow->given + i);
+    }
     flow->given += bytes;
 }
 
@@ -79,8 +80,9 @@ static void feed(struct routers *all, struct flow *flow)
 /* Reads what has come since there was room last. */
 static void read_sink(struct flow *flow, uint32_t until)
 {
-    for (uint32_t i = 0; flow->taken < until; i++, flow->taken++)
+    for (uint32_t i = 0; flow->taken < until; i++, flow->taken++) {
         assert_int_equal(flow->sink[i], pattern(flow, flow->taken));
+    }
     memset(flow->sink, RUBBISH, sizeof flow->sink);
 }
 
@@ -128,8 +130,9 @@ static void take(struct routers *all, uint32_t rank, const struct notice *notice
         flow->hungry = true;
         flow->feeds++;
         memset(flow->slices[flow->slice ^ 1], RUBBISH, sizeof flow->slices[0]);
-        if (!flow->withholds)
+        if (!flow->withholds) {
             feed(all, flow);
+        }
         break;
     case NOTICE_FILLED:
         assert_false(flow->full);
@@ -137,15 +140,17 @@ static void take(struct routers *all, uint32_t rank, const struct notice *notice
         flow->fills++;
         assert_int_equal(notice->port, flow->port);
         read_sink(flow, flow->placed);
-        if (!flow->refuses_room)
+        if (!flow->refuses_room) {
             make_room(all, flow);
+        }
         break;
     case NOTICE_RECEIVED:
         flow->received++;
         flow->received_status = notice->status;
         assert_int_equal(notice->bytes, flow->bytes);
-        if (notice->status != E_LINK_DEAD)
+        if (notice->status != E_LINK_DEAD) {
             read_sink(flow, flow->bytes < flow->wanted ? flow->bytes : flow->wanted);
+        }
         break;
     default: break;
     }
@@ -194,9 +199,11 @@ static struct flow *begin(struct routers *all, struct flow given)
 static bool all_ended(struct routers *all)
 {
     (void)all;
-    for (unsigned i = 0; i < flow_count; i++)
-        if (!(flows[i].refused || flows[i].sent) || !(flows[i].refused || flows[i].received))
+    for (unsigned i = 0; i < flow_count; i++) {
+        if (!(flows[i].refused || flows[i].sent) || !(flows[i].refused || flows[i].received)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -205,8 +212,9 @@ static void all_is_over(struct routers *all)
 {
     assert_true(routers_run(all, all_ended));
     routers_settle(all);
-    for (uint32_t rank = 0; rank < all->network.nodes; rank++)
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         assert_true(router_quiet(&all->nodes[rank].router));
+    }
     for (unsigned i = 0; i < flow_count; i++) {
         const struct flow *flow = &flows[i];
         assert_int_equal(flow->accepted + flow->refused, 1);
@@ -247,8 +255,8 @@ TEST(portions_of_every_size_make_one_message)
     uint16_t epoch = 0;
 
     struct routers *all = made("mesh:2x3", 1, no_fault);
-    for (unsigned kind = 0; kind < 4; kind++)
-        for (uint32_t portion = 1; portion <= 12; portion++)
+    for (unsigned kind = 0; kind < 4; kind++) {
+        for (uint32_t portion = 1; portion <= 12; portion++) {
             for (uint32_t room = 1; room <= 12; room++) {
                 arrives_whole(all, (struct flow){.to = kind / 2 ? 5 : 1,
                                                  .bytes = 23,
@@ -257,10 +265,13 @@ TEST(portions_of_every_size_make_one_message)
                                                  .portion = portion,
                                                  .room = room,
                                                  .flags = flags[kind % 2]});
-                for (uint32_t rank = 0; kind % 2 && rank < all->network.nodes; rank++)
+                for (uint32_t rank = 0; kind % 2 && rank < all->network.nodes; rank++) {
                     router_schedule_done(&all->nodes[rank].router, (uint16_t)(epoch + 1));
+                }
                 epoch = (uint16_t)(epoch + kind % 2);
             }
+        }
+    }
     assert_int_equal(flows[0].feeds, 2); /* 2, 12, 9: of the last case */
     assert_int_equal(flows[0].fills, 1); /* 12, 11 */
     routers_free(all);
@@ -270,15 +281,17 @@ TEST(long_portions_of_any_size_survive_damage)
 {
     for (uint64_t seed = 1; seed <= 9; seed++) {
         struct routers *all = made("cube:3", seed, seed % 3 ? faults : no_fault);
-        for (uint32_t from = 0; from < FLOWS_MAX; from++)
+        for (uint32_t from = 0; from < FLOWS_MAX; from++) {
             begin(all, (struct flow){.from = from,
                                      .to = from ^ 7,
                                      .bytes = 150000,
                                      .wanted = 150000,
                                      .first = memory_random(&all->seed) % SLICE_MAX});
+        }
         all_is_over(all);
-        for (unsigned i = 0; i < FLOWS_MAX; i++)
+        for (unsigned i = 0; i < FLOWS_MAX; i++) {
             ended_well(&flows[i]);
+        }
         routers_free(all);
     }
 }
@@ -425,11 +438,13 @@ TEST(room_may_come_later)
 /* However it ends, the path is free for the next one. */
 static void the_path_is_free(struct routers *all)
 {
-    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++) {
         begin(all, (struct flow){.to = 2, .bytes = 9, .wanted = 9, .first = 4});
+    }
     all_is_over(all);
-    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++) {
         ended_well(&flows[i]);
+    }
     routers_free(all);
 }
 
@@ -534,10 +549,11 @@ TEST(a_receiver_hears_once_that_its_link_is_dead)
         routers_cut(all, i % 2, i % 2 + 1);
         routers_settle(all);
         assert_int_equal(flow->received, 0);
-        if (i / 2)
+        if (i / 2) {
             router_sink(&all->nodes[2].router, flow->port, NULL, 0);
-        else
+        } else {
             make_room(all, flow);
+        }
         routers_settle(all);
         assert_int_equal(flow->received, 1);
         assert_int_equal(flow->received_status, E_LINK_DEAD);
@@ -590,8 +606,9 @@ TEST(a_message_in_its_open_fits_the_first_portion)
 
 static void fill_notices(struct router *router)
 {
-    while (notice_room(router))
+    while (notice_room(router)) {
         *notice_add(router) = (struct notice){.kind = NOTICE_UP};
+    }
 }
 
 TEST(what_there_is_no_room_to_ask_is_asked_later)

@@ -142,32 +142,40 @@ TEST(what_a_probe_has_seen_the_same_receive_gets)
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
         uint64_t random = seed;
         static struct fabric *fabric;
-        if (!fabric)
+        if (!fabric) {
             fabric = fabric_started(2, DATA_BYTES, seed);
+        }
         unsigned count = 1 + random_below(&random, 6);
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
             assert_true(sends(fabric, 1 + random_below(&random, 3),
                               (int32_t)random_below(&random, 3),
                               random_below(&random, 2) ? LONG + i : i) >= 0);
-        for (unsigned rounds = random_below(&random, 40); rounds > 0; rounds--)
+        }
+        for (unsigned rounds = random_below(&random, 40); rounds > 0; rounds--) {
             fabric_round(fabric);
+        }
         for (unsigned i = 0; i < count; i++) {
             bool any_peer = random_below(&random, 2), any_tag = random_below(&random, 2);
             assert_int_equal(probes(fabric, ECUBE_ANY, ECUBE_ANY, 0), 1);
             struct ecube_abi_result seen = probed(fabric);
-            if (random_below(&random, 2))
+            if (random_below(&random, 2)) {
                 fabric_round(fabric); /* what comes meanwhile is younger */
+            }
             expect_message(
                 receives(fabric, any_peer ? ECUBE_ANY : seen.peer, any_tag ? ECUBE_ANY : seen.tag),
                 seen.peer, seen.tag, seen.bytes);
         }
-        for (unsigned rank = 1; rank <= 3; rank++)
-            for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++)
-                if (fabric->nodes[rank].node->requests[i].kind != REQUEST_FREE)
+        for (unsigned rank = 1; rank <= 3; rank++) {
+            for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+                if (fabric->nodes[rank].node->requests[i].kind != REQUEST_FREE) {
                     assert_int_equal(fabric_wait(fabric, rank, i).status, E_OK);
+                }
+            }
+        }
         assert_int_equal(probes(fabric, ECUBE_ANY, ECUBE_ANY, 1), 0);
-        if (seed == TRIALS)
+        if (seed == TRIALS) {
             fabric_free(fabric);
+        }
     }
 }
 

@@ -33,9 +33,10 @@ static struct fabric *started(void)
 /* What was downloaded is what is there. */
 static void end_untouched(struct fabric *fabric)
 {
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         assert_memory_equal(fabric_at(fabric, rank, FABRIC_IMAGE), fabric->image,
                             FABRIC_CONSTANTS_END - FABRIC_IMAGE);
+    }
     fabric_free(fabric);
 }
 
@@ -52,8 +53,9 @@ static struct ecube_abi_result sends(struct fabric *fabric, uint32_t data, uint3
 TEST(a_receive_that_would_write_code_or_constants_is_refused)
 {
     struct fabric *fabric = started();
-    for (unsigned i = 0; i < FIXED; i++)
+    for (unsigned i = 0; i < FIXED; i++) {
         assert_int_equal(receives(fabric, fixed[i], BYTES), E_FAULT);
+    }
     assert_int_equal(fabric->nodes[0].node->request_count, 0);
     end_untouched(fabric);
 }
@@ -98,8 +100,9 @@ TEST(an_answer_that_would_be_written_there_is_refused_and_none_is_lost)
     for (unsigned i = 0; i < FIXED_ALIGNED; i++) {
         static const uint32_t calls[] = {ECUBE_CALL_INFO,    ECUBE_CALL_CLOCK,    ECUBE_CALL_PLAN,
                                          ECUBE_CALL_PREDICT, ECUBE_CALL_WAIT_ANY, ECUBE_CALL_PROBE};
-        for (unsigned k = 0; k < sizeof calls / sizeof calls[0]; k++)
+        for (unsigned k = 0; k < sizeof calls / sizeof calls[0]; k++) {
             assert_int_equal(fabric_call(fabric, 0, calls[k], fixed[i], 0), E_FAULT);
+        }
         assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_WAIT, (uint32_t)request, fixed[i]),
                          E_FAULT);
         assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_TEST, (uint32_t)request, fixed[i]),
@@ -127,12 +130,14 @@ static void ends(struct fabric *fabric, const struct ecube_abi_collective *call,
 {
     struct ecube_abi_collective calls[COLLECTIVE_NODES_MAX];
 
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         calls[rank] = *call;
-    if (status == E_OK)
+    }
+    if (status == E_OK) {
         collective_all_end(fabric, calls, E_OK);
-    else
+    } else {
         collective_fails(fabric, calls, COLLECTIVE_SOME, status);
+    }
 }
 
 /* Whether the operation writes what a node gets: of those that do, some node does. */
@@ -146,11 +151,12 @@ static bool is_written(uint32_t operation)
 TEST(a_collective_that_would_write_there_is_refused_at_all_nodes)
 {
     struct fabric *fabric = started();
-    for (uint32_t operation = 0; operation < ECUBE_OPERATIONS; operation++)
+    for (uint32_t operation = 0; operation < ECUBE_OPERATIONS; operation++) {
         for (unsigned i = 0; is_written(operation) && i < FIXED_ALIGNED; i++) {
             struct ecube_abi_collective call = call_of(operation, FABRIC_DATA, fixed[i]);
             ends(fabric, &call, E_FAULT);
         }
+    }
     end_untouched(fabric);
 }
 
@@ -171,12 +177,13 @@ TEST(scratch_there_is_refused)
 
 static void put_blocks(struct fabric *fabric, uint32_t table, uint32_t first)
 {
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         for (uint32_t i = 0; i < fabric->count; i++) {
             struct ecube_block block = {first + i * BYTES, BYTES};
             memcpy(fabric_at(fabric, rank, table + i * (uint32_t)sizeof block), &block,
                    sizeof block);
         }
+    }
 }
 
 /* From an address before the code blocks reach into it and past it. */
@@ -195,11 +202,13 @@ TEST(blocks_with_sizes_of_their_own_do_not_reach_there)
     put_blocks(fabric, TABLE + 4096, PAGE - fabric->count * BYTES);
     ends(fabric, &call, E_OK);
     int32_t requests[COLLECTIVE_NODES_MAX];
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &call);
+    }
     put_blocks(fabric, TABLE + 4096, PAGE); /* what has been looked at is changed */
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_FAULT);
+    }
     end_untouched(fabric);
 }
 
@@ -207,12 +216,14 @@ TEST(the_root_of_a_broadcast_may_give_constants)
 {
     struct fabric *fabric = started();
     struct ecube_abi_collective calls[COLLECTIVE_NODES_MAX];
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         calls[rank] = call_of(ECUBE_BROADCAST, 0, rank ? FABRIC_DATA : FABRIC_CODE_END);
+    }
     collective_all_end(fabric, calls, E_OK);
-    for (uint32_t rank = 1; rank < fabric->count; rank++)
+    for (uint32_t rank = 1; rank < fabric->count; rank++) {
         assert_memory_equal(fabric_at(fabric, rank, FABRIC_DATA),
                             fabric->image + (FABRIC_CODE_END - FABRIC_IMAGE), BYTES);
+    }
     calls[2].receive = FABRIC_CODE_END;
     collective_fails(fabric, calls, 2, E_FAULT);
     end_untouched(fabric);
@@ -279,9 +290,10 @@ TEST(ends_of_code_and_constants_that_cannot_be_are_refused)
                  {BASE - PAGE, BASE - PAGE, BASE},
                  {BASE + PAGE, 0u - PAGE, BASE},
                  {0u - PAGE, 0u - PAGE, BASE}};
-    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(status_of(wrong[i].code_end, wrong[i].constants_end, wrong[i].entry),
                          E_NO_ROOM);
+    }
 }
 
 TEST(all_nodes_are_told_the_ends)

@@ -33,10 +33,11 @@ static void draw(uint32_t type, uint8_t *vector, uint32_t bytes)
 {
     for (uint32_t at = 0; at < bytes; at += 8) {
         uint64_t bits = next();
-        if (type == ECUBE_DOUBLE || type == ECUBE_DOUBLE_INT32)
+        if (type == ECUBE_DOUBLE || type == ECUBE_DOUBLE_INT32) {
             bits = (bits & ~(UINT64_C(0x7e0) << 52)) | UINT64_C(0x3e0) << 52;
-        else if (type == ECUBE_FLOAT || type == ECUBE_FLOAT_INT32)
+        } else if (type == ECUBE_FLOAT || type == ECUBE_FLOAT_INT32) {
             bits = (bits & ~UINT64_C(0x7800000078000000)) | UINT64_C(0x3800000038000000);
+        }
         bits = next() % 16 ? bits : next() % 2 ? 0 : UINT64_MAX;
         memcpy(vector + at, &bits, bytes - at < 8 ? bytes - at : 8);
     }
@@ -47,9 +48,10 @@ static void in_order(struct fabric *fabric, const struct ecube_abi_collective *c
                      uint8_t *result)
 {
     memcpy(result, fabric_at(fabric, 0, call->send), call->block_bytes);
-    for (uint32_t rank = 1; rank <= last; rank++)
+    for (uint32_t rank = 1; rank <= last; rank++) {
         reduction_combine(call->type, call->operator_, result, fabric_at(fabric, rank, call->send),
                           call->block_bytes / reduction_element_bytes(call->type));
+    }
 }
 
 static bool rounds(const struct ecube_abi_collective *call)
@@ -61,11 +63,13 @@ static bool rounds(const struct ecube_abi_collective *call)
 static void expect_same(const struct ecube_abi_collective *call, uint32_t rank, const uint8_t *got,
                         const uint8_t *wanted, const char *whose)
 {
-    for (uint32_t i = 0; i < call->block_bytes; i++)
-        if (got[i] != wanted[i])
+    for (uint32_t i = 0; i < call->block_bytes; i++) {
+        if (got[i] != wanted[i]) {
             fail_msg("%s, %s of %s: node %u, byte %u of %u: not %s",
                      operation_name(call->operation), reduction_operator_name(call->operator_),
                      reduction_type_name(call->type), rank, i, call->block_bytes, whose);
+        }
+    }
 }
 
 static void check(struct fabric *fabric, const struct plan *plan,
@@ -83,12 +87,14 @@ static void check(struct fabric *fabric, const struct plan *plan,
     plan_perform(plan, &data);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         const uint8_t *got = fabric_at(fabric, rank, call->receive);
-        if (call->operation == ECUBE_REDUCE && rank != ROOT)
+        if (call->operation == ECUBE_REDUCE && rank != ROOT) {
             continue;
+        }
         expect_same(call, rank, got, results[rank], "what the plan makes");
         in_order(fabric, call, call->operation == ECUBE_SCAN ? rank : fabric->count - 1, whole);
-        if (!rounds(call))
+        if (!rounds(call)) {
             expect_same(call, rank, got, whole, "what the ranks' order makes");
+        }
         assert_int_equal(got[call->block_bytes], 0xee);
     }
 }
@@ -106,23 +112,26 @@ static void reduce_one(struct fabric *fabric, const struct plan *plan, uint32_t 
                                         .operator_ = (uint8_t)operator_};
     int32_t requests[NODES_MAX];
 
-    if (next() % 4 == 0)
+    if (next() % 4 == 0) {
         call.block_bytes = (uint32_t)(next() % 80) * element_bytes;
+    }
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         draw(type, fabric_at(fabric, rank, call.send), call.block_bytes);
         memset(fabric_at(fabric, rank, call.receive), 0xee, call.block_bytes + 1);
     }
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &call);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
+    }
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+    }
     check(fabric, plan, &call);
 }
 
 /* Every type with two of its operators, other ones for the next plan. */
 static void reduce_all(struct fabric *fabric, const struct plan *plan, uint32_t first)
 {
-    for (uint32_t type = 1; reduction_type_name(type); type++)
+    for (uint32_t type = 1; reduction_type_name(type); type++) {
         for (uint32_t i = 0, tried = 0; tried < 2; i++) {
             uint32_t operator_ = 1 + (first + 5 * i) % ECUBE_MAXLOC;
             if (reduction_possible(type, operator_)) {
@@ -130,6 +139,7 @@ static void reduce_all(struct fabric *fabric, const struct plan *plan, uint32_t 
                 tried++;
             }
         }
+    }
 }
 
 static struct plan *laid(const struct network *network, const struct candidate *candidate)
@@ -138,15 +148,17 @@ static struct plan *laid(const struct network *network, const struct candidate *
         .operation = candidate->operation, .bytes = VECTOR_MAX, .type = ECUBE_INT8};
     struct plan_fault fault = {.words = ""};
 
-    if (operation_of(request.operation)->rooted)
+    if (operation_of(request.operation)->rooted) {
         request.root = ROOT;
+    }
     if (candidate->variants) {
         uint32_t variants = candidate->variants(network, &request);
         request.variant = variants > VARIANT ? VARIANT : variants - 1;
     }
     struct plan *plan = candidate->plan(network, &request);
-    if (!plan_prove(plan, &fault))
+    if (!plan_prove(plan, &fault)) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -155,7 +167,7 @@ static void on_network(const char *name, struct memory_fault fault)
     const struct candidate *candidate;
     static uint32_t plans;
 
-    for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++)
+    for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++) {
         for (unsigned i = 0; (candidate = candidate_of(operations[o], i)); i++) {
             struct fabric *fabric =
                 fabric_make_named(name, 2 * SPACE_AT, 1 + plans, fault, ipsc860);
@@ -168,6 +180,7 @@ static void on_network(const char *name, struct memory_fault fault)
             }
             fabric_free(fabric);
         }
+    }
 }
 
 TEST(every_type_is_reduced_by_every_algorithm)
@@ -175,8 +188,9 @@ TEST(every_type_is_reduced_by_every_algorithm)
     static const char *const names[] = {"cube:1", "cube:3",   "ring:5",
                                         "ring:6", "mesh:3x4", "torus:3x3"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         on_network(names[i], no_fault);
+    }
 }
 
 /* What is repeated on a link must not be combined twice, and no link is taken for a dead one. */
@@ -184,7 +198,8 @@ TEST(lost_and_damaged_frames_change_no_bit)
 {
     enum { ROUNDS = 2 };
 
-    for (unsigned round = 0; round < ROUNDS; round++)
+    for (unsigned round = 0; round < ROUNDS; round++) {
         on_network("cube:3", losses);
+    }
     on_network("mesh:2x3", losses);
 }

@@ -41,8 +41,9 @@ TEST(a_stream_of_packets_waits_for_no_timer)
         uint64_t begin_us = all->now_us;
         while (taken < PACKETS && all->now_us < begin_us + ACK_DELAY_US / 2) {
             while (sent < PACKETS && router_send(&all->nodes[FIRST].router, PACKET_ROUTED,
-                                                 last[sent % LAST_COUNT], NULL, 0) == E_OK)
+                                                 last[sent % LAST_COUNT], NULL, 0) == E_OK) {
                 sent++;
+            }
             routers_round(all);
         }
         assert_int_equal(taken, PACKETS);

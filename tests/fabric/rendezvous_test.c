@@ -92,8 +92,9 @@ TEST_WITH(a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full
     node_fills_slots(all);
     neighbour_answers(all, 1, PACKET_CTS, 0x10501, 77);
     neighbours_turn_without_2(all);
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         neighbours_pass_ms(all, 500); /* node 2 takes packets again: slots are free */
+    }
     const struct heard *cancel = neighbours_expect(all, PACKET_CANCEL, 1);
     assert_int_equal(cancel->name, 77);
 }
@@ -378,8 +379,9 @@ TEST_WITH(a_request_without_a_place_is_refused, neighbours_begin, neighbours_end
 {
     struct neighbours *all = *state;
 
-    for (unsigned i = 0; i < UNEXPECTED_MAX; i++)
+    for (unsigned i = 0; i < UNEXPECTED_MAX; i++) {
         is_answered(all, NAME + i, 0, 0, E_STORED);
+    }
     is_answered(all, NAME - 1, 0, 0, E_FULL);
     assert_int_equal(all->node->unexpected_count, UNEXPECTED_MAX);
     /* A receive that is posted for it alone takes it all the same. */

@@ -38,8 +38,9 @@ static uint64_t send_by(struct fabric *fabric, uint32_t dst, const struct open_h
                                     .bytes = {bytes},
                                     .token = token_make(TOKEN_REQUEST, 0, 0)};
 
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         data[i] = (uint8_t)(i * 7 + 1);
+    }
     hop_list_pack(list, hops, count);
     int32_t request = fabric_message(fabric, dst, ECUBE_CALL_RECEIVE, 0, TAG, ARRIVED_AT, bytes);
     assert_true(request >= 0);
@@ -76,14 +77,16 @@ TEST(a_message_takes_the_route_that_it_is_given)
     uint32_t forwarded[8];
 
     struct fabric *fabric = started(3, no_fault);
-    for (unsigned rank = 0; rank < 8; rank++)
+    for (unsigned rank = 0; rank < 8; rank++) {
         forwarded[rank] = fabric_state(fabric, rank).counters[COUNTER_CIRCUITS_FORWARDED];
+    }
     assert_int_equal(send_by(fabric, 1, detour, 3, 100), alone_ns(3, 100));
     assert_int_equal(send_by(fabric, 7, over_4, 3, 100), alone_ns(3, 100));
-    for (unsigned rank = 0; rank < 8; rank++)
+    for (unsigned rank = 0; rank < 8; rank++) {
         assert_int_equal(fabric_state(fabric, rank).counters[COUNTER_CIRCUITS_FORWARDED] -
                              forwarded[rank],
                          rank == 2 || rank == 3 || rank == 4 || rank == 5);
+    }
     fabric_free(fabric);
 }
 
@@ -97,8 +100,9 @@ static uint32_t wander(struct open_hop hops[OPEN_HOPS_MAX], unsigned dims)
 
     memset(used, 0, sizeof used);
     while (depth + 1 < OPEN_HOPS_MAX) {
-        while (port + 1 < dims && (used[at][port] || (depth && hops[depth - 1].port == port)))
+        while (port + 1 < dims && (used[at][port] || (depth && hops[depth - 1].port == port))) {
             port++;
+        }
         if (port + 1 < dims) {
             used[at][port] = true;
             hops[depth++] = (struct open_hop){(uint8_t)port, 0};

@@ -12,17 +12,19 @@ static void wire(struct routers *all)
 {
     const struct network *network = &all->network;
 
-    for (uint32_t rank = 0; rank < network->nodes; rank++)
+    for (uint32_t rank = 0; rank < network->nodes; rank++) {
         for (unsigned p = 0; p < network->ports; p++) {
             uint32_t peer = network_neighbour(network, rank, p);
             struct memory_end *end = &all->nodes[rank].ends[p];
             all->nodes[rank].links[p] = &end->link;
-            if (peer == NETWORK_NO_NODE)
+            if (peer == NETWORK_NO_NODE) {
                 memory_link_absent(end);
-            else if (network_owns_link(network, rank, p))
+            } else if (network_owns_link(network, rank, p)) {
                 memory_link_init(end, &all->nodes[peer].ends[network_far_port(network, p)],
                                  &all->seed, &all->fault);
+            }
         }
+    }
 }
 
 struct routers *routers_make(const char *network, uint64_t seed, struct memory_fault fault,
@@ -62,9 +64,11 @@ void routers_free(struct routers *all)
 {
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         struct routers_node *node = &all->nodes[rank];
-        for (unsigned p = 0; p < all->network.ports; p++)
-            if (node->ends[p].peer && network_owns_link(&all->network, rank, p))
+        for (unsigned p = 0; p < all->network.ports; p++) {
+            if (node->ends[p].peer && network_owns_link(&all->network, rank, p)) {
                 memory_link_free(&node->ends[p], node->ends[p].peer);
+            }
+        }
         free(node->memory);
     }
     free(all->nodes);
@@ -73,12 +77,14 @@ void routers_free(struct routers *all)
 
 static bool on_the_way(const struct routers *all)
 {
-    for (uint32_t rank = 0; rank < all->network.nodes; rank++)
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         for (unsigned p = 0; p < all->network.ports; p++) {
             const struct memory_end *end = &all->nodes[rank].ends[p];
-            if (end->peer && end->link.carrier == CARRIER_UP && end->first != end->kicked)
+            if (end->peer && end->link.carrier == CARRIER_UP && end->first != end->kicked) {
                 return true;
+            }
         }
+    }
     return false;
 }
 
@@ -89,8 +95,9 @@ static bool step(struct routers *all, uint32_t rank)
     const struct notice *notice;
 
     while ((notice = router_notice(router))) {
-        if (all->take)
+        if (all->take) {
             all->take(all, rank, notice);
+        }
     }
     return more;
 }
@@ -101,16 +108,19 @@ bool routers_round(struct routers *all)
     bool more = false;
 
     all->now_us++;
-    for (uint32_t i = 0; i < count; i++)
-        if (memory_random(&all->seed) % 4)
+    for (uint32_t i = 0; i < count; i++) {
+        if (memory_random(&all->seed) % 4) {
             more |= step(all, (start + i) % count);
+        }
+    }
     return more || on_the_way(all);
 }
 
 void routers_settle(struct routers *all)
 {
-    for (unsigned quiet = 0, rounds = 0; quiet < QUIET_ROUNDS && rounds < 100000; rounds++)
+    for (unsigned quiet = 0, rounds = 0; quiet < QUIET_ROUNDS && rounds < 100000; rounds++) {
         quiet = routers_round(all) ? 0 : quiet + 1;
+    }
 }
 
 static uint64_t next_deadline(const struct routers *all)
@@ -119,8 +129,9 @@ static uint64_t next_deadline(const struct routers *all)
 
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         uint64_t wake = router_deadline(&all->nodes[rank].router);
-        if (wake < deadline)
+        if (wake < deadline) {
             deadline = wake;
+        }
     }
     return deadline;
 }
@@ -132,8 +143,9 @@ bool routers_run(struct routers *all, bool (*done)(struct routers *all))
     while (!done(all) && all->now_us < limit) {
         routers_settle(all);
         uint64_t deadline = next_deadline(all);
-        if (deadline > all->now_us)
+        if (deadline > all->now_us) {
             all->now_us = deadline < limit ? deadline : limit;
+        }
     }
     return done(all);
 }
@@ -142,8 +154,9 @@ unsigned routers_port(const struct routers *all, uint32_t from, uint32_t to)
 {
     unsigned port = 0;
 
-    while (network_neighbour(&all->network, from, port) != to)
+    while (network_neighbour(&all->network, from, port) != to) {
         CHECK(++port < all->network.ports);
+    }
     return port;
 }
 

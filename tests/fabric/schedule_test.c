@@ -61,9 +61,11 @@ static void plan_begin(unsigned steps)
 {
     memset(circuits, 0, sizeof circuits);
     memset(players, 0, sizeof players);
-    for (unsigned i = 0; i < NODES_MAX; i++)
-        for (unsigned step = 0; step < STEPS_MAX; step++)
+    for (unsigned i = 0; i < NODES_MAX; i++) {
+        for (unsigned step = 0; step < STEPS_MAX; step++) {
             players[i].send[step] = players[i].receive[step] = NOBODY;
+        }
+    }
     circuit_count = 0;
     step_count = steps;
     in_portions = false;
@@ -74,8 +76,9 @@ static struct planned *plan_add(uint32_t step, uint32_t from, uint32_t to, uint3
     struct planned *circuit = &circuits[circuit_count];
 
     *circuit = (struct planned){.step = step, .from = from, .to = to, .bytes = bytes};
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         circuit->data[i] = (uint8_t)(i * 7 + circuit_count * 3 + 1);
+    }
     players[from].send[step] = players[to].receive[step] = (uint16_t)circuit_count++;
     return circuit;
 }
@@ -96,8 +99,9 @@ static void plan_end(const struct routers *all)
 
     for (unsigned i = 0; i < circuit_count; i++) {
         struct planned *c = &circuits[i];
-        if (i && c->step != c[-1].step)
+        if (i && c->step != c[-1].step) {
             memcpy(clock_ns, next_ns, sizeof clock_ns);
+        }
         uint64_t t_ns = clock_ns[c->from] + ipsc860.xi_ns;
         uint32_t at = c->from;
         for (unsigned hop = 0; hop < c->hop_count; hop++) {
@@ -182,8 +186,9 @@ static void try_receive(struct routers *all, uint32_t rank)
 
     for (unsigned port = 0; port < all->network.ports; port++) {
         const uint8_t *packet = player->offers >> port & 1 ? router_open_at(router, port) : NULL;
-        if (!packet || open_match(packet) != player->step)
+        if (!packet || open_match(packet) != player->step) {
             continue;
+        }
         c->arrived = open_flags(packet) & OPEN_INLINE;
         c->port = port;
         c->placed = c->arrived ? c->bytes : portion(all, c->bytes);
@@ -207,19 +212,25 @@ static void play(struct routers *all, uint32_t rank)
 {
     struct player *player = &players[rank];
 
-    if (player->step == step_count || memory_random(&all->seed) % 8 == 0)
+    if (player->step == step_count || memory_random(&all->seed) % 8 == 0) {
         return;
+    }
     uint16_t send = player->send[player->step], receive = player->receive[player->step];
-    if (send != NOBODY && !player->opened)
+    if (send != NOBODY && !player->opened) {
         try_send(all, rank);
-    if (receive != NOBODY && !player->received)
+    }
+    if (receive != NOBODY && !player->received) {
         try_receive(all, rank);
-    if ((send != NOBODY && !player->sent) || (receive != NOBODY && !player->received))
+    }
+    if ((send != NOBODY && !player->sent) || (receive != NOBODY && !player->received)) {
         return;
-    if (send != NOBODY)
+    }
+    if (send != NOBODY) {
         player->clock_ns = clock_max(player->clock_ns, circuits[send].sent_ns);
-    if (receive != NOBODY)
+    }
+    if (receive != NOBODY) {
         player->clock_ns = clock_max(player->clock_ns, circuits[receive].received_ns);
+    }
     player->opened = player->sent = player->received = false;
     player->step++;
 }
@@ -263,12 +274,15 @@ static void plays_as_planned(struct routers *all)
     plan_end(all);
     all->take = take;
     for (unsigned round = 0; round < 200000 && !played; round++) {
-        if (!routers_round(all) && round % 50 == 0)
+        if (!routers_round(all) && round % 50 == 0) {
             all->now_us += 50000; /* acknowledgements, and what was lost */
+        }
         played = all_played(all);
-        for (uint16_t i = 0; i < circuit_count; i++)
-            if (memory_random(&all->seed) % 16 == 0)
+        for (uint16_t i = 0; i < circuit_count; i++) {
+            if (memory_random(&all->seed) % 16 == 0) {
                 serve(all, i);
+            }
+        }
     }
     assert_true(played);
     for (unsigned i = 0; i < circuit_count; i++) {
@@ -288,12 +302,14 @@ TEST(shifts_of_a_ring_share_links)
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct routers *all = routers_make("ring:7", seed, seed % 3 ? no_fault : faults, ipsc860);
         plan_begin(6);
-        for (uint32_t step = 0; step < 6; step++)
+        for (uint32_t step = 0; step < 6; step++) {
             for (uint32_t from = 0; from < 7; from++) {
                 struct planned *c = plan_add(step, from, (from + step + 1) % 7, 100 + 300 * step);
-                for (uint32_t hop = 0; hop <= step; hop++)
+                for (uint32_t hop = 0; hop <= step; hop++) {
                     add_hop(c, routers_port(all, (from + hop) % 7, (from + hop + 1) % 7));
+                }
             }
+        }
         plays_as_planned(all);
     }
 }
@@ -306,7 +322,7 @@ TEST(a_ring_is_folded_into_a_line)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct routers *all = routers_make("mesh:1x7", seed, no_fault, ipsc860);
         plan_begin(6);
-        for (uint32_t step = 0; step < 6; step++)
+        for (uint32_t step = 0; step < 6; step++) {
             for (unsigned i = 0; i < 7; i++) {
                 uint32_t at = order[i], to = order[(i + 1) % 7];
                 struct planned *c = plan_add(step, at, to, 500);
@@ -315,6 +331,7 @@ TEST(a_ring_is_folded_into_a_line)
                     add_hop(c, routers_port(all, at, next));
                 }
             }
+        }
         plays_as_planned(all);
     }
 }
@@ -330,11 +347,13 @@ static bool wander(struct routers *all, struct planned *c)
     for (c->hop_count = 0; at != c->to;) {
         unsigned port = memory_random(&all->seed) % all->network.ports;
         uint32_t next = network_neighbour(&all->network, at, port);
-        if (c->hop_count == WALK_MAX)
+        if (c->hop_count == WALK_MAX) {
             return false;
+        }
         if (next == NETWORK_NO_NODE || port == from_port || used[at][port]) {
-            if (memory_random(&all->seed) % 16 == 0)
+            if (memory_random(&all->seed) % 16 == 0) {
                 return false;
+            }
             continue;
         }
         used[at][port] = true;
@@ -352,20 +371,23 @@ static void plan_at_random(struct routers *all, unsigned steps)
 
     plan_begin(steps);
     for (uint32_t step = 0; step < steps; step++) {
-        for (uint32_t i = 0; i < nodes; i++)
+        for (uint32_t i = 0; i < nodes; i++) {
             to[i] = i;
+        }
         for (uint32_t i = nodes - 1; i > 0; i--) {
             uint32_t j = memory_random(&all->seed) % (i + 1), kept = to[i];
             to[i] = to[j];
             to[j] = kept;
         }
         for (uint32_t from = 0; from < nodes; from++) {
-            if (to[from] == from)
+            if (to[from] == from) {
                 continue;
+            }
             struct planned *c =
                 plan_add(step, from, to[from], 1 + memory_random(&all->seed) % BYTES_MAX);
-            while (!wander(all, c))
+            while (!wander(all, c)) {
                 ;
+            }
         }
     }
 }
@@ -374,7 +396,7 @@ TEST(any_paths_wait_for_their_turns_on_any_network)
 {
     static const char *const networks[] = {"mesh:3x4", "torus:3x4", "cube:4", "ring:9", "mesh:1x5"};
 
-    for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++)
+    for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         for (uint64_t seed = 1; seed <= 6; seed++) {
             struct routers *all =
                 routers_make(networks[i], seed, seed % 3 ? no_fault : faults, ipsc860);
@@ -382,4 +404,5 @@ TEST(any_paths_wait_for_their_turns_on_any_network)
             in_portions = seed % 2;
             plays_as_planned(all);
         }
+    }
 }

@@ -43,21 +43,24 @@ static struct fabric *patient(uint32_t dead_after_ms)
 
 static void stop(struct fabric *fabric, bool taken[PORTS][LINK_BUFFERS_MAX])
 {
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
 }
 
 static void go_on(struct fabric *fabric, bool taken[PORTS][LINK_BUFFERS_MAX])
 {
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_start(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
 }
 
 /* What lies before a node that stands still stays on its way: the fabric does not settle. */
 static void turn(struct fabric *fabric)
 {
-    for (unsigned round = 0; round < ROUNDS; round++)
+    for (unsigned round = 0; round < ROUNDS; round++) {
         fabric_round(fabric);
+    }
 }
 
 static void pass_s(struct fabric *fabric, unsigned seconds)
@@ -104,23 +107,27 @@ TEST(a_node_that_stands_still_for_long_takes_part_again)
     int32_t sends[3], receives[3], barriers[4];
 
     struct fabric *fabric = patient(HOUR_S * 1000);
-    for (unsigned rank = 0; rank < STOPPED; rank++)
+    for (unsigned rank = 0; rank < STOPPED; rank++) {
         receives[rank] = fabric_message(fabric, STOPPED, ECUBE_CALL_RECEIVE, (int32_t)rank, 1,
                                         FABRIC_DATA + rank * LONG, LONG);
+    }
     stop(fabric, taken);
-    for (unsigned rank = 0; rank < STOPPED; rank++)
+    for (unsigned rank = 0; rank < STOPPED; rank++) {
         sends[rank] = fabric_message(fabric, rank, ECUBE_CALL_SEND, STOPPED, 1, FABRIC_DATA, LONG);
+    }
     pass_s(fabric, HOUR_S - 60);
     go_on(fabric, taken);
     for (unsigned rank = 0; rank < STOPPED; rank++) {
         assert_int_equal(fabric_wait(fabric, STOPPED, receives[rank]).status, E_OK);
         assert_int_equal(fabric_wait(fabric, rank, sends[rank]).status, E_OK);
     }
-    for (unsigned rank = 0; rank < 4; rank++)
+    for (unsigned rank = 0; rank < 4; rank++) {
         barriers[rank] = fabric_collective(
             fabric, rank, &(struct ecube_abi_collective){.operation = ECUBE_BARRIER});
-    for (unsigned rank = 0; rank < 4; rank++)
+    }
+    for (unsigned rank = 0; rank < 4; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, barriers[rank]).status, E_OK);
+    }
     assert_int_equal(deaths(fabric), 0);
     fabric_free(fabric);
 }
@@ -139,8 +146,9 @@ TEST(a_silence_that_the_host_forgives_does_not_count)
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
     struct fabric *fabric = patient(2000);
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_stop(&fabric->nodes[0].ends[p], taken[p]);
+    }
     bool own[LINK_BUFFERS_MAX];
     memory_link_stop(&fabric->nodes[0].ends[2], own);
     assert_int_equal(router_send(&fabric->controller.router, PACKET_QUERY, 0, NULL, 0), E_OK);
@@ -163,11 +171,13 @@ TEST(a_host_that_stands_still_is_waited_for)
     struct fabric *fabric = patient(2000);
     unsigned ports = network_host_links(&fabric->network),
              heard = fabric_count_events(fabric, PACKET_CONSOLE);
-    for (unsigned p = 0; p < ports; p++)
+    for (unsigned p = 0; p < ports; p++) {
         memory_link_stop(&fabric->host_ends[p], taken[p]);
-    for (unsigned rank = 0; rank < 4; rank++)
+    }
+    for (unsigned rank = 0; rank < 4; rank++) {
         assert_int_equal(
             router_send(&fabric->nodes[rank].node->router, PACKET_CONSOLE, ID_HOST, "", 1), E_OK);
+    }
     turn(fabric);
     for (unsigned i = 0; i < HOUR_S; i++) {
         pass_s(fabric, 1);
@@ -175,8 +185,9 @@ TEST(a_host_that_stands_still_is_waited_for)
                        fabric->now_us); /* nor does it judge meanwhile */
     }
     assert_int_equal(fabric_count_events(fabric, PACKET_CONSOLE), heard);
-    for (unsigned p = 0; p < ports; p++)
+    for (unsigned p = 0; p < ports; p++) {
         memory_link_start(&fabric->host_ends[p], taken[p]);
+    }
     pass_s(fabric, 1);
     assert_int_equal(fabric_count_events(fabric, PACKET_CONSOLE), heard + 4);
     assert_int_equal(deaths(fabric), 0);
@@ -185,9 +196,11 @@ TEST(a_host_that_stands_still_is_waited_for)
 
 static bool node_0_answers(struct fabric *fabric)
 {
-    for (unsigned i = 0; i < fabric->event_count; i++)
-        if (fabric->events[i].kind == PACKET_STATE && fabric->events[i].src == 0)
+    for (unsigned i = 0; i < fabric->event_count; i++) {
+        if (fabric->events[i].kind == PACKET_STATE && fabric->events[i].src == 0) {
             return true;
+        }
+    }
     return false;
 }
 

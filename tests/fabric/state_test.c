@@ -24,8 +24,9 @@ static struct fabric *started(void)
 /* What lies before a node that stands still stays on its way: the fabric does not settle. */
 static void turn(struct fabric *fabric)
 {
-    for (unsigned round = 0; round < ROUNDS; round++)
+    for (unsigned round = 0; round < ROUNDS; round++) {
         fabric_round(fabric);
+    }
 }
 
 /* The body of a node's answer, when all has gone as far as it can. */
@@ -104,8 +105,9 @@ static unsigned accepted_by_0(const struct fabric *fabric)
 {
     unsigned count = 0;
 
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         count += fabric->nodes[0].ends[p].said.packets[PACKET_ACCEPT];
+    }
     return count;
 }
 
@@ -130,8 +132,9 @@ TEST(a_receive_tells_what_was_asked_for_and_then_what_comes)
     assert_true(fabric_message(fabric, STOPPED, ECUBE_CALL_SEND, 0, 7, FABRIC_DATA, LONG) >= 0);
     accepted = accepted_by_0(fabric);
     assert_true(fabric_run(fabric, is_matched));
-    for (unsigned p = 0; p < PORTS; p++) /* the answer does not reach the sender */
+    for (unsigned p = 0; p < PORTS; p++) { /* the answer does not reach the sender */
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
     expect_message(ask(fabric, 0), WAIT_RECEIVE, TRANSFER_MOVES, STOPPED, 7, LONG);
     fabric_free(fabric);
 }
@@ -141,8 +144,9 @@ static bool all_step(struct fabric *fabric)
 {
     bool all = true;
 
-    for (unsigned rank = 0; rank < fabric->count; rank++)
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
         all &= fabric->nodes[rank].node->engine.stage == ENGINE_STEPS;
+    }
     return all;
 }
 
@@ -167,8 +171,9 @@ TEST(a_collective_tells_who_is_missing_and_then_its_step)
 
     struct fabric *fabric = started();
     expect_collective(ask(fabric, 0), COLLECTIVE_NONE, 0, 0, 0);
-    for (unsigned rank = 0; rank < STOPPED; rank++)
+    for (unsigned rank = 0; rank < STOPPED; rank++) {
         requests[rank] = fabric_collective(fabric, rank, &exchange);
+    }
     expect_collective(ask(fabric, 0), COLLECTIVE_ENTRY, 2, 0, 0); /* the program computes */
     assert_int_equal(fabric_heard_state(fabric).wait, WAIT_NOTHING);
     expect_collective(ask(fabric, 2), COLLECTIVE_ENTRY, STOPPED, 0, 0);
@@ -176,16 +181,19 @@ TEST(a_collective_tells_who_is_missing_and_then_its_step)
     assert_int_equal(fabric_heard_state(fabric).collective_bytes, LONG);
     requests[STOPPED] = fabric_collective(fabric, STOPPED, &exchange);
     assert_true(fabric_run(fabric, all_step));
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
     assert_int_equal(wait_for(fabric, 0, requests[0]), NODE_BLOCK);
     struct state_body told = ask(fabric, 0);
     assert_int_equal(told.wait, WAIT_COLLECTIVE);
     expect_collective(told, COLLECTIVE_STEPS, peer_of_0(told.step), told.step, 3);
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_start(&fabric->nodes[STOPPED].ends[p], taken[p]);
-    for (unsigned rank = 1; rank < 4; rank++)
+    }
+    for (unsigned rank = 1; rank < 4; rank++) {
         assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+    }
     expect_collective(ask(fabric, 0), COLLECTIVE_NONE, 0, 0, 0);
     fabric_free(fabric);
 }
@@ -201,8 +209,9 @@ TEST(bytes_that_flow_are_progress_on_every_node_of_their_way)
     uint32_t before[4];
 
     struct fabric *fabric = started();
-    for (unsigned rank = 0; rank < 4; rank++)
+    for (unsigned rank = 0; rank < 4; rank++) {
         before[rank] = progress_of(fabric, rank);
+    }
     int32_t request = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 7, FABRIC_DATA, LONG);
     int32_t wanted = fabric_message(fabric, 3, ECUBE_CALL_RECEIVE, 0, 7, FABRIC_DATA, LONG);
     assert_int_equal(fabric_wait(fabric, 3, wanted).status, E_OK);
@@ -227,15 +236,17 @@ TEST(what_is_said_again_and_again_is_no_progress)
     }
     turn(fabric);
     fabric->now_us += 1000000;
-    for (unsigned rank = 0; rank < 4; rank++)
+    for (unsigned rank = 0; rank < 4; rank++) {
         before[rank] = progress_of(fabric, rank);
+    }
     frames = ask(fabric, 0).counters[COUNTER_FRAMES_SENT];
     for (unsigned i = 0; i < 20; i++) {
         fabric->now_us += 100000;
         turn(fabric);
     }
-    for (unsigned rank = 0; rank < 4; rank++)
+    for (unsigned rank = 0; rank < 4; rank++) {
         assert_int_equal(progress_of(fabric, rank), before[rank]);
+    }
     frames = ask(fabric, 0).counters[COUNTER_FRAMES_SENT] - frames;
     assert_in_range(frames, 20, UINT32_MAX);
     fabric_free(fabric);
@@ -246,14 +257,16 @@ TEST(a_node_tells_whether_what_it_sent_has_come_to_its_neighbours)
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
     struct fabric *fabric = started();
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
     assert_true(fabric_message(fabric, 1, ECUBE_CALL_SEND, STOPPED, 7, FABRIC_DATA, LONG) >= 0);
     ask(fabric, 1); /* the first answer is the mark of the next */
     assert_false(ask(fabric, 1).flags & STATE_DELIVERED);
     assert_true(ask(fabric, 0).flags & STATE_DELIVERED);
-    for (unsigned p = 0; p < PORTS; p++)
+    for (unsigned p = 0; p < PORTS; p++) {
         memory_link_start(&fabric->nodes[STOPPED].ends[p], taken[p]);
+    }
     fabric->now_us += 100000;
     turn(fabric);
     assert_true(ask(fabric, 1).flags & STATE_DELIVERED);

@@ -98,15 +98,17 @@ TEST_WITH(word_of_a_collective_that_failed_is_not_taken_for_the_next, neighbours
     hold_bytes(all, 0, TO_2, false);
     neighbours_turn(all);
     assert_int_equal(all->received, 1);
-    for (unsigned rank = 1; rank <= 2; rank++)
+    for (unsigned rank = 1; rank <= 2; rank++) {
         step_gets(all, rank, 0);
+    }
     node_is_done_with(all, second, E_OK);
 }
 
 static void fill(uint8_t *at, uint32_t bytes, uint32_t number)
 {
-    for (uint32_t i = 0; i < bytes; i += sizeof number)
+    for (uint32_t i = 0; i < bytes; i += sizeof number) {
         memcpy(at + i, &number, sizeof number);
+    }
 }
 
 /* A short sum of node 0's, to which the neighbour of its present step gives so many bytes. */
@@ -129,10 +131,11 @@ static void sum_gets(struct neighbours *all, uint32_t bytes, int status, uint32_
     uint8_t *others = fabric_at(all->fabric, says.partner, FABRIC_DATA);
     fill(others, 2 * SHORT, 1);
     step_gets(all, says.partner, bytes);
-    if (status == E_OK)
+    if (status == E_OK) {
         assert_int_not_equal(node_request(all, request)->state, STATE_DONE);
-    else
+    } else {
         node_is_done_with(all, request, status);
+    }
     uint8_t wanted[SHORT];
     fill(wanted, SHORT, sum);
     assert_memory_equal(own + SHORT, wanted, SHORT);

@@ -45,8 +45,9 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
                                           .match = match,
                                           .epoch = flags & OPEN_SCHEDULE ? 1 : 0,
                                           .flags = flags});
-    if (flags & OPEN_SCHEDULE)
+    if (flags & OPEN_SCHEDULE) {
         bytes += hop_list_pack(packet + OPEN_BYTES, hops, 2);
+    }
     packet_queue(&all->fabric->nodes[1].node->router, TO_1, frames[0], bytes)->owner = OWNER_NONE;
     go_on(all);
 }
@@ -96,10 +97,12 @@ static void ends(struct neighbours *all, uint32_t dst, int32_t request, int stat
     assert_int_equal(node_link(all, TO_1), lives ? LINK_UP : LINK_DEAD);
     assert_true(router_quiet(&all->node->router));
     unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
-    for (unsigned i = 0; lives && i < CIRCUITS_MAX; i++)
+    for (unsigned i = 0; lives && i < CIRCUITS_MAX; i++) {
         get_open(all, ON, 0, 0);
-    if (lives)
+    }
+    if (lives) {
         assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + CIRCUITS_MAX);
+    }
 }
 
 /* All circuits that may share node 0's link to 2 go out over it. */
@@ -111,8 +114,9 @@ static void link_to_2_is_free(struct neighbours *all)
                                     .bytes = {LENGTH},
                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
 
-    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++) {
         assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    }
     neighbours_step(all, 0);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + CIRCUITS_MAX);
 }
@@ -149,8 +153,9 @@ TEST_WITH(bytes_must_be_as_many_as_announced, neighbours_begin, neighbours_end)
         uint32_t dst = i % 2 ? ON : HERE, second = cases[i / 2].second;
         int32_t request = circuit_stands(all, dst);
         get_data(all, 1, cases[i / 2].first, second ? 0 : cases[i / 2].flags);
-        if (second)
+        if (second) {
             get_data(all, 2, second, cases[i / 2].flags);
+        }
         ends(all, dst, request, cases[i / 2].status, cases[i / 2].lives);
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
@@ -164,8 +169,9 @@ TEST_WITH(bytes_without_a_circuit_end_the_link, neighbours_begin, neighbours_end
     get_data(all, 1, LENGTH, FLAG_LAST);
     assert_int_equal(node_link(all, TO_1), LINK_DEAD);
     assert_int_equal(router_dead_reason(&all->node->router, TO_1), DEAD_PROTOCOL);
-    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++) /* nor are they kept */
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++) { /* nor are they kept */
         assert_false(all->fabric->nodes[0].ends[TO_1].taken[i]);
+    }
 }
 
 /* A message's bytes wait for the answer. */
@@ -191,8 +197,9 @@ TEST_WITH(who_waits_for_bytes_hears_when_their_link_is_cut, neighbours_begin, ne
         struct neighbours *all = *state;
         uint32_t dst = i % 2 ? ON : HERE;
         int32_t request = circuit_stands(all, dst);
-        if (i / 2)
+        if (i / 2) {
             get_data(all, 1, LENGTH / 2, 0);
+        }
         memory_link_cut(&all->fabric->nodes[0].ends[TO_1]);
         go_on(all);
         ends(all, dst, request, E_LINK_DEAD, false);
@@ -231,10 +238,11 @@ TEST_WITH(a_link_that_is_cut_keeps_no_circuit, neighbours_begin, neighbours_end)
         struct neighbours *all = *state;
         const struct port *cut = &all->node->router.ports[TO_2];
 
-        if (drains)
+        if (drains) {
             node_takes_places(all, 2, 1);
-        else
+        } else {
             circuit_stands(all, ON);
+        }
         assert_int_equal(cut->order_count, 1 - drains);
         assert_int_equal(cut->draining_count, drains);
         memory_link_cut(&all->fabric->nodes[0].ends[TO_2]);

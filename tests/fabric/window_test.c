@@ -88,8 +88,9 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
     channel_queue(&pair.a.channel, pair_agenda(&pair, &pair.a), FRAME_PACKET,
                   check ? FLAG_CHECKED : 0, bytes, 1);
-    if (type >= PACKET_ROUTED)
+    if (type >= PACKET_ROUTED) {
         channel_use_credit(&pair.a.channel);
+    }
 }
 
 /* b lets go of the packet that it holds at `index`; all its bytes are still what they were. */
@@ -103,8 +104,9 @@ static void release(unsigned index)
 
     assert_int_equal(packet_dst(held->packet), number);
     assert_int_equal(packet_body_bytes(held->packet), bytes);
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         assert_int_equal(body[i], number);
+    }
     channel_release(&pair.b.channel, &pair.b.due, held->buffer,
                     routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     *held = pair.b.held[--pair.b.held_count];
@@ -114,8 +116,9 @@ static unsigned held(bool routed)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < pair.b.held_count; i++)
+    for (unsigned i = 0; i < pair.b.held_count; i++) {
         count += (packet_kind(pair.b.held[i].packet) >= PACKET_ROUTED) == routed;
+    }
     return count;
 }
 
@@ -123,9 +126,9 @@ static void release_any(bool routed)
 {
     unsigned at;
 
-    do
+    do {
         at = memory_random(&pair.seed) % pair.b.held_count;
-    while ((packet_kind(pair.b.held[at].packet) >= PACKET_ROUTED) != routed);
+    } while ((packet_kind(pair.b.held[at].packet) >= PACKET_ROUTED) != routed);
     release(at);
 }
 
@@ -136,12 +139,14 @@ static void pass_packet(const struct flow *flow, uint8_t number)
     bool routed = memory_random(&pair.seed) % 4;
 
     look();
-    if (held(routed) == (routed ? (unsigned)CONTROL_WINDOW : (unsigned)CIRCUITS_MAX))
+    if (held(routed) == (routed ? (unsigned)CONTROL_WINDOW : (unsigned)CIRCUITS_MAX)) {
         release_any(routed);
+    }
     for (unsigned looks = 0; routed && !channel_control_credit(&pair.a.channel); looks++) {
         assert_true(looks < LOOKS_MAX);
-        if (held(routed) > CONTROL_WINDOW / 2)
+        if (held(routed) > CONTROL_WINDOW / 2) {
             release_any(routed);
+        }
         look();
     }
     send_packet(flow, routed ? PACKET_ROUTED : PACKET_OPEN, number);
@@ -154,17 +159,20 @@ static void fill(const struct flow *flow)
 
     for (unsigned i = 0; at < DATA_WINDOW; i++) {
         uint32_t bytes = draw(flow->frame, 1, 20000), before = at;
-        if (flow->every && i % flow->every == 0)
+        if (flow->every && i % flow->every == 0) {
             pass_packet(flow, (uint8_t)i);
-        if (bytes > DATA_WINDOW - at)
+        }
+        if (bytes > DATA_WINDOW - at) {
             bytes = DATA_WINDOW - at;
+        }
         at += bytes;
         assert_true(channel_data_credit(&pair.a.channel) >= bytes);
         send_data(flow, source + before, bytes,
                   before * CIRCUITS_MAX / DATA_WINDOW != at * CIRCUITS_MAX / DATA_WINDOW);
     }
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         look();
+    }
     assert_int_equal(channel_data_credit(&pair.a.channel), 0);
     assert_int_equal(pair.a.end.first, pair.a.end.end); /* b has all of it, and none is taken */
 }
@@ -186,8 +194,9 @@ static unsigned buffers_left(void)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < pair.b.end.buffer_count; i++)
+    for (unsigned i = 0; i < pair.b.end.buffer_count; i++) {
         count += !pair.b.end.taken[i];
+    }
     return count;
 }
 
@@ -232,10 +241,12 @@ static void windows_fill(const struct flow *flow)
             assert_true(buffers_left() > 0);
         }
         take_data();
-        while (pair.b.held_count)
+        while (pair.b.held_count) {
             release(0);
-        for (unsigned i = 0; i < 4; i++)
+        }
+        for (unsigned i = 0; i < 4; i++) {
             look();
+        }
         assert_int_equal(channel_data_credit(&pair.a.channel), DATA_WINDOW);
         assert_true(buffers_left() >= pair.b.end.buffer_count - 1);
         /* What says when to pack: a little wrong, it would let buffers run out after days only. */
@@ -248,8 +259,9 @@ static void fill_source(void)
 {
     uint64_t seed = 7;
 
-    for (uint32_t i = 0; i < DATA_WINDOW; i++)
+    for (uint32_t i = 0; i < DATA_WINDOW; i++) {
         source[i] = (uint8_t)memory_random(&seed);
+    }
 }
 
 static int set_up(void **state __attribute__((unused)))
@@ -263,26 +275,32 @@ TEST_WITH(control_passes_both_windows_full_however_the_stream_is_cut, set_up, NU
     static const uint32_t cuts[] = {
         1, 25, 1000, 2049, 3000, 4095, LINK_CHUNK_MAX, 5000, 9000, 16383, LINK_LONG_CHUNK_MAX, 0};
 
-    for (unsigned i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
-        for (unsigned kind = 0; kind < 4; kind++)
-            if (cuts[i] <= LINK_CHUNK_MAX || kind & 2)
+    for (unsigned i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        for (unsigned kind = 0; kind < 4; kind++) {
+            if (cuts[i] <= LINK_CHUNK_MAX || kind & 2) {
                 windows_fill(&(struct flow){.cut = cuts[i],
                                             .frame = 0,
                                             .every = 4,
                                             .checked = kind & 1,
                                             .long_chunks = kind & 2});
+            }
+        }
+    }
 }
 
 TEST_WITH(control_passes_whatever_the_frames_are, set_up, NULL)
 {
     static const uint32_t frames[] = {1, 100, 2030, 4072, 65536};
 
-    for (unsigned i = 0; i < sizeof frames / sizeof frames[0]; i++)
-        for (uint32_t packet = 0; packet <= FRAME_CONTROL_MAX; packet += FRAME_CONTROL_MAX)
-            for (unsigned is_long = 0; is_long < 2; is_long++)
+    for (unsigned i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        for (uint32_t packet = 0; packet <= FRAME_CONTROL_MAX; packet += FRAME_CONTROL_MAX) {
+            for (unsigned is_long = 0; is_long < 2; is_long++) {
                 windows_fill(&(struct flow){.cut = is_long ? LINK_LONG_CHUNK_MAX : LINK_CHUNK_MAX,
                                             .frame = frames[i],
                                             .packet = packet,
                                             .every = frames[i] < 1000 ? 64 : 1,
                                             .long_chunks = is_long});
+            }
+        }
+    }
 }

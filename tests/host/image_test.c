@@ -111,8 +111,9 @@ TEST(what_is_not_on_pages_of_its_own_protects_nothing)
         {{0, 100, 100, RX}, {PAGE, PAGE + 8, 8, R}, {2 * PAGE, 2 * PAGE + 8, 8, RWX}}};
 
     expect(&alone, 1, 0, 0);
-    for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)
+    for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++) {
         expect(files[i], 3, 0, 0);
+    }
 }
 
 TEST(a_start_that_is_no_code_is_told)

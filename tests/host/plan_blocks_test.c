@@ -69,8 +69,9 @@ TEST(circuits_of_a_step_read_before_any_writes)
     }
     plan_blocks_begin(&blocks, &small.plan);
     static const uint32_t names[] = {0, 1, 0, 1, 1, 0};
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 6; i++) {
         assert_int_equal(next(&blocks), names[i]);
+    }
     const uint32_t *none;
     assert_null(plan_blocks_next(&blocks, &none));
     plan_blocks_end(&blocks);
@@ -87,8 +88,9 @@ TEST(a_copy_behind_circuits_reads_what_they_brought)
     add(&small, 0, 0, 0, scratch, last);
     add(&small, 1, 0, 1, last, scratch);
     plan_blocks_begin(&blocks, &small.plan);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(next(&blocks), 1);
+    }
     plan_blocks_end(&blocks);
 }
 
@@ -123,7 +125,8 @@ TEST(a_root_that_sends_nothing_else_has_its_segments_at_once)
     add(&small, 0, 1, 0, all, all);
     plan_blocks_begin(&blocks, &small.plan);
     assert_non_null(plan_blocks_next(&blocks, &names));
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(names[i], i);
+    }
     plan_blocks_end(&blocks);
 }

@@ -203,8 +203,9 @@ TEST(a_stack_that_never_ends_gives_as_many_as_there_is_room_for)
 
     begin(&p, true, 0);
     put_call(&p, IN_F, F);
-    for (unsigned i = 0; i < WORDS; i++)
+    for (unsigned i = 0; i < WORDS; i++) {
         put_word(&p, i, IN_F | 1);
+    }
     assert_int_equal(unwind(&p.unwind, p.addresses, ROOM), ROOM);
     assert_int_equal(p.addresses[ROOM - 1], IN_F - 2);
 }

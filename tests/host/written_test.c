@@ -58,14 +58,17 @@ static void forget_combining(char *text)
 {
     static const char yes[] = "\"combine\":true", no[] = "\"combine\":fals";
 
-    for (char *at = text; (at = strstr(at, yes)) != NULL;)
+    for (char *at = text; (at = strstr(at, yes)) != NULL;) {
         memcpy(at, no, strlen(no));
+    }
     for (char *at = text, *to = text;; at++) { /* "false" is a letter longer */
-        if (at > text && *at == 'e' && to - text >= 14 && memcmp(to - 14, no, 14) == 0)
+        if (at > text && *at == 'e' && to - text >= 14 && memcmp(to - 14, no, 14) == 0) {
             continue;
+        }
         *to++ = *at;
-        if (!*at)
+        if (!*at) {
             break;
+        }
     }
 }
 
@@ -83,9 +86,10 @@ static void read_back(const struct plan *plan, const struct plan_command *comman
         again = plan_file_prove(&file, command->request.bytes, command->element_bytes, &message);
         plan_file_free(&file);
     }
-    if (!again)
+    if (!again) {
         fail_msg("%s by %s on %s: %s", operation_name(plan->operation), plan_algorithm(plan),
                  command->network_name, message.text);
+    }
     struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
     assert_true(plan_exports_alike(all ? all : plan, again));
     plan_free(all);
@@ -98,9 +102,10 @@ static void read_back(const struct plan *plan, const struct plan_command *comman
     assert_string_equal(text, again_text);
     if (plan->network.nodes <= MACHINE_NODES) {
         const char *fault = machine_tries(again, BYTES);
-        if (fault)
+        if (fault) {
             fail_msg("%s by %s on %s: %s", operation_name(plan->operation), plan_algorithm(plan),
                      command->network_name, fault);
+        }
     }
     free(text);
     free(again_text);
@@ -114,7 +119,7 @@ static void read_all_back(const struct network *network, struct plan_command *co
 {
     const struct candidate *candidate;
 
-    for (uint32_t operation = 0; operation < OPERATIONS; operation++)
+    for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
             uint32_t roots = operation_roots(operation_of(operation), network);
             bool reduces = operation_of(operation)->reduces;
@@ -122,9 +127,10 @@ static void read_all_back(const struct network *network, struct plan_command *co
             command->request.type = reduces ? ECUBE_INT32 : 0;
             command->element_bytes = reduces ? 4 : 1;
             for (unsigned v = 0; candidate->possible(network) && v < 8; v++) {
-                if (v > 0 &&
-                    (!candidate->variants || v >= candidate->variants(network, &command->request)))
+                if (v > 0 && (!candidate->variants ||
+                              v >= candidate->variants(network, &command->request))) {
                     break;
+                }
                 command->request.variant = v;
                 for (uint32_t last = 0; last <= (roots > 1); last++) {
                     struct plan_fault fault;
@@ -132,12 +138,14 @@ static void read_all_back(const struct network *network, struct plan_command *co
                     struct plan *plan = candidate->plan(network, &command->request);
                     plan->algorithm = (uint8_t)i;
                     plan->variant = (uint16_t)v;
-                    if (plan_prove(plan, &fault))
+                    if (plan_prove(plan, &fault)) {
                         read_back(plan, command);
+                    }
                     plan_free(plan);
                 }
             }
         }
+    }
 }
 
 TEST(what_is_exported_is_read_back_as_the_same_plan)
@@ -219,11 +227,13 @@ TEST(a_plan_by_hand_does_what_it_promises)
 
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct plan *plan = plan_of(texts[i], &message);
-        if (!plan)
+        if (!plan) {
             fail_msg("%s", message.text);
+        }
         const char *fault = machine_tries(plan, BYTES);
-        if (fault)
+        if (fault) {
             fail_msg("plan %u: %s", i, fault);
+        }
         plan_free(plan);
     }
 }
@@ -379,8 +389,9 @@ static uint32_t asked(struct plan_cache *cache, uint32_t bytes, const char *algo
     struct plan_header header;
     assert_true(plan_header_unpack(part, part_bytes, &header));
     assert_in_range(bytes, header.bytes_min, header.bytes_max);
-    if (bytes != 800) /* or a node that has it would never ask for the written one */
+    if (bytes != 800) { /* or a node that has it would never ask for the written one */
         assert_true(header.bytes_max < 800 || header.bytes_min > 800);
+    }
     return header.digest;
 }
 

@@ -44,8 +44,9 @@ static uint32_t debug_register(uint32_t address)
 {
     static const uint8_t identification[] = {4, 0, 0, 0, 0x0f, 0xbc, 0x0b, 0, 0x0d, 0x90, 5, 0xb1};
 
-    if (address >= 0xfd0)
+    if (address >= 0xfd0) {
         return identification[(address - 0xfd0) / 4];
+    }
     return address == 0xfcc ? 0x15 : 0xd0000000 + address;
 }
 
@@ -70,10 +71,11 @@ static void complete(struct jig *jig, unsigned tap)
 {
     struct access *access = chain_pending(&jig->chain, tap);
 
-    if (access->space == ACCESS_BUS)
+    if (access->space == ACCESS_BUS) {
         do_bus(jig, access);
-    else if (!access->write)
+    } else if (!access->write) {
         access->value = debug_register(access->address);
+    }
     jig->done[jig->count++ % ACCESSES_MAX] = *access;
     chain_complete(&jig->chain, tap);
 }
@@ -94,8 +96,9 @@ static void say(struct jig *jig, const char *bytes, size_t count)
 
         bytes += taken;
         count -= taken;
-        if (jig->manual)
+        if (jig->manual) {
             break;
+        }
         assert_true(taken > 0);
         complete_all(jig);
     }
@@ -196,8 +199,9 @@ static uint32_t transfer(struct jig *jig, unsigned tap, uint8_t instruction, uns
 {
     instruct(jig, tap, instruction);
     uint64_t out = scan_one(jig, tap, (uint64_t)value << 3 | (address >> 1 & 6) | read, 35);
-    if (instruction != DAP_ABORT)
+    if (instruction != DAP_ABORT) {
         assert_int_equal(out & 7, 2);
+    }
     return (uint32_t)(out >> 3);
 }
 
@@ -388,8 +392,9 @@ TEST(a_scan_may_pause_and_go_on)
     move(jig, "100");
     for (unsigned i = 0; i < 32; i++) {
         bits[i] = cycle(jig, i == 11 || i == 31, 0);
-        if (i == 11)
+        if (i == 11) {
             move(jig, "00010");
+        }
     }
     assert_int_equal(number(bits, 32), 0x4ba00477);
     free(jig);
@@ -496,10 +501,11 @@ TEST(after_an_error_accesses_are_dropped_until_it_is_cleared)
         assert_int_equal(jig->count, count);
         transfer(jig, 0, DAP_ABORT, 0, false, 1); /* this stops an access only */
         assert_true(sticky(jig, 0));
-        if (way)
+        if (way) {
             transfer(jig, 0, DAP_ABORT, 0, false, 4);
-        else
+        } else {
             write_dp(jig, 0, CTRL_STAT, POWER | STICKY);
+        }
         assert_int_equal(read_dp(jig, 0, CTRL_STAT), 0xf0000000);
         assert_int_equal(read_ap(jig, 0, 0, MEM_AP_TAR), 0);
         write_ap(jig, 0, 0, MEM_AP_TAR, MEMORY_BASE);
@@ -781,8 +787,9 @@ TEST(other_characters_do_nothing)
     for (unsigned c = 0; c < 256; c++) {
         uint8_t byte = (uint8_t)c;
 
-        if (c && strchr("01234567RrstuQ", (int)c))
+        if (c && strchr("01234567RrstuQ", (int)c)) {
             continue;
+        }
         assert_int_equal(chain_take(&jig->chain, &byte, 1), 1);
     }
     assert_memory_equal(&before, &jig->chain, sizeof before);
@@ -813,10 +820,12 @@ static void replay(struct jig *jig, const char *line)
     char answer[CHAIN_OUTPUT_MAX];
     size_t bytes = strcspn(line, "\n");
 
-    if (line[0] == '>')
+    if (line[0] == '>') {
         say(jig, line + 2, bytes - 2);
-    if (line[0] != '<')
+    }
+    if (line[0] != '<') {
         return;
+    }
     assert_int_equal(chain_drain(&jig->chain, answer, bytes - 2), bytes - 2);
     assert_memory_equal(answer, line + 2, bytes - 2);
 }

@@ -1028,8 +1028,9 @@ static bool fail_one(void **state, unsigned at, bool user)
     f->core.fail_at = (int)at;
     run_session(f);
     /* Only a write that fails can keep memory from being put back. */
-    if (f->core.failed != CORE_WRITE_MEMORY)
+    if (f->core.failed != CORE_WRITE_MEMORY) {
         assert_memory_equal(f->core.ram, before, sizeof before);
+    }
     return at < f->core.ops;
 }
 

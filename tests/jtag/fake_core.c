@@ -17,8 +17,9 @@ static bool is_user(const struct fake_core *core)
 
 static uint64_t *shown(struct fake_core *core, unsigned n)
 {
-    if (n == CORE_FRAME_CPSR)
+    if (n == CORE_FRAME_CPSR) {
         return &core->registers[REGISTER_CPSR];
+    }
     return &core->registers[register_in_mode(register_mode(cpsr_of(core)), n)];
 }
 
@@ -44,17 +45,20 @@ static uint32_t physical(uint32_t address, uint8_t bytes)
 
 static uint32_t virtual(const struct fake_core *core, uint32_t address, uint8_t bytes)
 {
-    if (core->registers[REGISTER_SCTLR] & MMU && address - FAKE_ALIAS < FAKE_RAM_BYTES)
+    if (core->registers[REGISTER_SCTLR] & MMU && address - FAKE_ALIAS < FAKE_RAM_BYTES) {
         address += FAKE_RAM - FAKE_ALIAS;
+    }
     return physical(address, bytes);
 }
 
 static bool access_ram(struct fake_core *core, struct core_op *op, uint32_t at, bool write)
 {
-    if (at == FAKE_RAM_BYTES)
+    if (at == FAKE_RAM_BYTES) {
         return false;
-    if (write && at - (core->rom - FAKE_RAM) < FAKE_PAGE)
+    }
+    if (write && at - (core->rom - FAKE_RAM) < FAKE_PAGE) {
         return true;
+    }
     if (write) {
         memcpy(&core->ram[at], &op->value, op->bytes);
     } else {
@@ -98,10 +102,11 @@ static void run_system(struct fake_core *core, uint32_t code)
         take_exception(core, MODE_UNDEFINED, VECTOR_UNDEFINED);
         return;
     }
-    if (code >> 20 & 1)
+    if (code >> 20 & 1) {
         *shown(core, code >> 12 & 15) = core->registers[number];
-    else
+    } else {
         core->registers[number] = (uint32_t)*shown(core, code >> 12 & 15);
+    }
     core->registers[REGISTER_PC] += WORD;
 }
 
@@ -121,12 +126,15 @@ static void run(struct fake_core *core, uint32_t code)
         take_exception(core, MODE_UNDEFINED, VECTOR_UNDEFINED);
         return;
     }
-    if (code == 0xe14f0000 && spsr != REGISTER_NONE)
+    if (code == 0xe14f0000 && spsr != REGISTER_NONE) {
         core->registers[REGISTER_R0] = core->registers[spsr];
-    if (code == 0xe16ff000 && spsr != REGISTER_NONE)
+    }
+    if (code == 0xe16ff000 && spsr != REGISTER_NONE) {
         core->registers[spsr] = (uint32_t)core->registers[REGISTER_R0];
-    if ((code & 0xfff0f000) == 0xe2800000) /* ADD r0, rn, #immediate */
+    }
+    if ((code & 0xfff0f000) == 0xe2800000) { /* ADD r0, rn, #immediate */
         core->registers[REGISTER_R0] = (uint32_t)(*shown(core, code >> 16 & 15) + (code & 0xff));
+    }
     core->registers[REGISTER_PC] += WORD;
 }
 
@@ -142,21 +150,24 @@ static void step(struct fake_core *core)
         return;
     }
     memcpy(&code, &core->ram[at], sizeof code);
-    if (cpsr_of(core) & CPSR_THUMB)
+    if (cpsr_of(core) & CPSR_THUMB) {
         core->registers[REGISTER_PC] += WORD / 2;
-    else
+    } else {
         run(core, code);
+    }
 }
 
 static uint64_t *find_named(struct fake_core *core, const char *name)
 {
     for (unsigned n = 0; n < CORE_FRAME_REGISTERS; n++) {
-        if (strcmp(name, register_name(n)) == 0)
+        if (strcmp(name, register_name(n)) == 0) {
             return shown(core, n);
+        }
     }
     for (unsigned i = REGISTER_D0; i < REGISTER_COUNT; i++) {
-        if (strcmp(name, register_name(i)) == 0)
+        if (strcmp(name, register_name(i)) == 0) {
             return &core->registers[i];
+        }
     }
     return NULL;
 }
@@ -166,12 +177,15 @@ static bool write_named(struct fake_core *core, const struct core_op *op)
     uint64_t *place = find_named(core, op->name);
     uint64_t value = op->value;
 
-    if (!place || (place >= &core->registers[REGISTER_SCTLR])) /* those are read only */
+    if (!place || (place >= &core->registers[REGISTER_SCTLR])) { /* those are read only */
         return false;
-    if (place < &core->registers[REGISTER_D0])
+    }
+    if (place < &core->registers[REGISTER_D0]) {
         value = (uint32_t)value;
-    if (place == &core->registers[REGISTER_CPSR] && is_user(core))
+    }
+    if (place == &core->registers[REGISTER_CPSR] && is_user(core)) {
         value = (value & ~(uint64_t)CPSR_MODE) | MODE_USER;
+    }
     *place = value;
     return true;
 }
@@ -180,8 +194,9 @@ static bool read_named(struct fake_core *core, struct core_op *op)
 {
     uint64_t *place = find_named(core, op->name);
 
-    if (place)
+    if (place) {
         op->value = *place;
+    }
     return place;
 }
 
@@ -214,8 +229,9 @@ bool fake_core_has(const struct fake_core *core, enum core_point point, uint32_t
 
 static bool add_point(struct fake_core *core, const struct core_op *op)
 {
-    if (core->point_count == FAKE_POINTS)
+    if (core->point_count == FAKE_POINTS) {
         return false;
+    }
     core->points[core->point_count++] = (struct fake_point){op->point, op->address, op->bytes};
     return true;
 }
@@ -224,8 +240,9 @@ static bool remove_point(struct fake_core *core, const struct core_op *op)
 {
     unsigned i = find_point(core, op->point, op->address, op->bytes);
 
-    if (i == core->point_count)
+    if (i == core->point_count) {
         return false;
+    }
     core->points[i] = core->points[--core->point_count];
     return true;
 }
@@ -271,10 +288,12 @@ void fake_core_do(struct fake_core *core, struct core_op *op)
                     op->kind == CORE_WRITE_BUS;
     bool fails = core->fail_at == (int)core->ops || core->fail_kind == (int)op->kind;
 
-    if (core->fail_at == (int)core->ops)
+    if (core->fail_at == (int)core->ops) {
         core->failed = op->kind;
+    }
     core->ops++;
-    if (core->running && !any_time)
+    if (core->running && !any_time) {
         core->mistakes++;
+    }
     op->failed = fails || !perform(core, op);
 }

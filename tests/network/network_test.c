@@ -28,8 +28,9 @@ static void add_products(uint32_t *sizes, unsigned count, uint32_t nodes)
     }
     for (uint32_t size = 1; count < 4 && nodes * size <= NODES; size++) {
         sizes[count] = size;
-        if (size > 1 || count < 2)
+        if (size > 1 || count < 2) {
             add_products(sizes, count + 1, nodes * size);
+        }
     }
 }
 
@@ -38,10 +39,12 @@ static int make_shapes(void **state)
     uint32_t sizes[NETWORK_SIZES_MAX];
 
     (void)state;
-    for (unsigned dims = 0; dims <= 6; dims++)
+    for (unsigned dims = 0; dims <= 6; dims++) {
         add_shape(NETWORK_CUBE, NULL, dims);
-    for (uint32_t size = 1; size <= NODES; size++)
+    }
+    for (uint32_t size = 1; size <= NODES; size++) {
         add_shape(NETWORK_RING, &size, 1);
+    }
     add_products(sizes, 0, 1);
     assert_true(shape_count > 1000);
     return 0;
@@ -70,10 +73,13 @@ static void search(const struct network *network, uint32_t from, unsigned distan
 
 TEST(every_network_has_a_digest_of_its_own)
 {
-    for (unsigned i = 0; i < shape_count; i++)
-        for (unsigned j = 0; j < i; j++)
-            if (memcmp(&shapes[i], &shapes[j], sizeof shapes[i]) != 0)
+    for (unsigned i = 0; i < shape_count; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            if (memcmp(&shapes[i], &shapes[j], sizeof shapes[i]) != 0) {
                 assert_int_not_equal(network_digest(&shapes[i]), network_digest(&shapes[j]));
+            }
+        }
+    }
     const struct network cube = {.kind = NETWORK_CUBE};
     assert_int_equal(network_digest(&cube), 0xfb69b604);
 }
@@ -82,7 +88,7 @@ TEST(every_link_has_two_ends_that_know_each_other)
 {
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         uint32_t links = 0;
-        for (uint32_t node = 0; node < n->nodes; node++)
+        for (uint32_t node = 0; node < n->nodes; node++) {
             for (unsigned p = 0; p < n->ports; p++) {
                 uint32_t other = network_neighbour(n, node, p);
                 if (other == NETWORK_NO_NODE) {
@@ -97,6 +103,7 @@ TEST(every_link_has_two_ends_that_know_each_other)
                                      network_owns_link(n, other, far));
                 links += network_owns_link(n, node, p);
             }
+        }
         assert_int_equal(links, network_link_count(n));
     }
 }
@@ -150,8 +157,9 @@ TEST(a_cube_is_exclusive_or)
                 assert_int_equal(network_neighbour(n, node, p), node ^ 1u << p);
                 assert_int_equal(network_far_port(n, p), p);
             }
-            for (uint32_t by = 0; by < n->nodes; by++)
+            for (uint32_t by = 0; by < n->nodes; by++) {
                 assert_int_equal(network_translate(n, node, by), node ^ by);
+            }
         }
     }
 }
@@ -172,24 +180,28 @@ TEST(the_last_number_varies_fastest_and_is_corrected_first)
 TEST(moving_a_symmetric_network_maps_links_to_links)
 {
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
-        if (!network_is_symmetric(n) || n->nodes > 32)
+        if (!network_is_symmetric(n) || n->nodes > 32) {
             continue;
-        for (uint32_t by = 0; by < n->nodes; by++)
+        }
+        for (uint32_t by = 0; by < n->nodes; by++) {
             for (uint32_t node = 0; node < n->nodes; node++) {
                 uint32_t moved = network_translate(n, node, by);
                 assert_int_equal(network_difference(n, moved, by), node);
-                for (unsigned p = 0; p < n->ports; p++)
-                    if (n->dim[network_port_dimension(n, p)].ports == 2)
+                for (unsigned p = 0; p < n->ports; p++) {
+                    if (n->dim[network_port_dimension(n, p)].ports == 2) {
                         assert_int_equal(network_neighbour(n, moved, p),
                                          network_translate(n, network_neighbour(n, node, p), by));
+                    }
+                }
             }
+        }
     }
 }
 
 TEST(only_a_way_of_two_hops_can_stay_in_a_ring)
 {
-    for (const struct network *n = shapes; n < shapes + shape_count; n++)
-        for (unsigned in = 0; in <= n->ports; in++)
+    for (const struct network *n = shapes; n < shapes + shape_count; n++) {
+        for (unsigned in = 0; in <= n->ports; in++) {
             for (unsigned out = 0; out < n->ports; out++) {
                 bool stays = in < n->ports &&
                              network_port_dimension(n, in) == network_port_dimension(n, out) &&
@@ -197,6 +209,8 @@ TEST(only_a_way_of_two_hops_can_stay_in_a_ring)
                              n->dim[network_port_dimension(n, out)].size > 3;
                 assert_int_equal(network_stays_in_ring(n, in, out), stays);
             }
+        }
+    }
 }
 
 TEST(the_host_is_at_node_0_and_its_neighbours)
@@ -213,8 +227,9 @@ TEST(the_host_is_at_node_0_and_its_neighbours)
             uint32_t root = network_host_root(n, node);
             assert_true(network_host_link_of(n, root) > 0);
             assert_int_equal(network_distance(n, root, node) + 1, network_distance(n, 0, node));
-            if (n->kind == NETWORK_CUBE)
+            if (n->kind == NETWORK_CUBE) {
                 assert_int_equal(root, 1u << (31 - __builtin_clz(node)));
+            }
         }
         assert_int_equal(network_host_root(n, 0), 0);
     }
@@ -245,12 +260,14 @@ TEST(halving_reaches_each_node_once_without_contention)
             more = false;
             memset(used, 0, sizeof used);
             for (uint32_t root = n->nodes; root-- > 0;) {
-                if (block[root] < 2)
+                if (block[root] < 2) {
                     continue;
+                }
                 uint32_t half = network_half(n, block[root]);
                 assert_true(network_is_block(n, root, block[root]));
-                if (!halved[root]) /* the first block that it has is the largest */
+                if (!halved[root]) { /* the first block that it has is the largest */
                     assert_int_equal(network_block_of(n, root), block[root]);
+                }
                 halved[root] = true;
                 assert_int_equal(block[root + half], 0);
                 use_links(n, root, root + half, used);
@@ -261,8 +278,9 @@ TEST(halving_reaches_each_node_once_without_contention)
             }
         }
         assert_int_equal(steps, network_halvings(n));
-        for (uint32_t node = 0; node < n->nodes; node++)
+        for (uint32_t node = 0; node < n->nodes; node++) {
             assert_int_equal(block[node], 1);
+        }
     }
 }
 
@@ -320,8 +338,9 @@ TEST(names_are_read_and_written_alike)
     }
     for (const struct network *shape = shapes; shape < shapes + shape_count; shape++) {
         network_name(shape, name);
-        if (shape->dims == 1 && shape->kind > NETWORK_RING)
+        if (shape->dims == 1 && shape->kind > NETWORK_RING) {
             continue; /* users do not write mesh:5 */
+        }
         assert_true(network_parse(&again, name, &simulated, error));
         assert_memory_equal(&again, shape, sizeof again);
     }

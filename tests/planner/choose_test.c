@@ -71,11 +71,12 @@ static void is_cheapest(struct contest *contest, struct plan_request request,
     contest_enter(contest, &request);
     for (uint32_t i = 0; i < contest->count; i++) {
         const struct contestant *one = &contest->all[i];
-        if (one->number == plan->algorithm && one->variant == plan->variant)
+        if (one->number == plan->algorithm && one->variant == plan->variant) {
             found = contest_allows(contest, i, &request);
-        else if (contest_time(contest, i, &request, &other) &&
-                 (found ? other < took : other <= took) && !is_refused(contest, &request, i))
+        } else if (contest_time(contest, i, &request, &other) &&
+                   (found ? other < took : other <= took) && !is_refused(contest, &request, i)) {
             complain(contest, &request, plan, took, i, other);
+        }
     }
     assert_true(found);
 }
@@ -103,10 +104,12 @@ static void holds_in_its_range(struct contest *contest, struct plan_request requ
     }
     uint32_t below = plan->bytes_min, above = last;
     plan_free(plan);
-    if (beyond && below > 0)
+    if (beyond && below > 0) {
         holds_in_its_range(contest, request, below - unit, false);
-    if (beyond && !whole)
+    }
+    if (beyond && !whole) {
         holds_in_its_range(contest, request, above + unit, false);
+    }
 }
 
 static void holds_on(const char *name, uint32_t operation, uint32_t root, uint32_t type,
@@ -118,8 +121,9 @@ static void holds_on(const char *name, uint32_t operation, uint32_t root, uint32
         .operation = operation, .root = root, .type = type, .profile = profile};
     struct contest *contest = contest_make(&network, &request);
 
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         holds_in_its_range(contest, request, sizes[i], true);
+    }
     contest_free(contest);
 }
 
@@ -129,12 +133,14 @@ static void holds_everywhere(const char *name, const struct profile *profile)
 
     for (uint32_t number = 0; number < OPERATIONS; number++) {
         const struct operation *operation = operation_of(number);
-        if (!operation || !operation->planned)
+        if (!operation || !operation->planned) {
             continue;
+        }
         uint32_t root = operation->rooted ? network.nodes / 3 : 0;
         holds_on(name, number, root, operation->reduces ? ECUBE_UINT8 : 0, profile);
-        if (operation->reduces)
+        if (operation->reduces) {
             holds_on(name, number, root, ECUBE_DOUBLE, profile);
+        }
     }
 }
 
@@ -144,8 +150,9 @@ TEST(no_other_plan_takes_less)
                                         "ring:8",    "mesh:2x3", "mesh:1x6", "mesh:3x3",
                                         "torus:3x2", "torus:3x3"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         holds_everywhere(names[i], &ipsc860);
+    }
 }
 
 TEST(no_other_plan_takes_less_on_other_machines)
@@ -169,8 +176,9 @@ TEST(no_other_plan_takes_less_on_any_machine)
         struct profile profile = {random_below(100000), random_below(20000), 1 + random_below(1000),
                                   1000, (uint8_t)random_below(2)};
         struct plan_request request = {.operation = operations[i % 5], .profile = &profile};
-        if (operation_of(request.operation)->reduces)
+        if (operation_of(request.operation)->reduces) {
             request.type = i % 2 ? ECUBE_FLOAT : ECUBE_INT16;
+        }
         struct contest *contest = contest_make(&network, &request);
         holds_in_its_range(contest, request, random_below(UINT32_C(1) << random_below(20)), true);
         contest_free(contest);
@@ -224,10 +232,12 @@ TEST(an_answer_does_not_depend_on_the_questions_before_it)
     enum { SIZES = 700 };
     uint32_t digests[SIZES];
 
-    for (uint32_t i = 0; i < SIZES; i++)
+    for (uint32_t i = 0; i < SIZES; i++) {
         digests[i] = plan_digest(part_of(up, request, 5 * i));
-    for (uint32_t i = SIZES; i-- > 0;)
+    }
+    for (uint32_t i = SIZES; i-- > 0;) {
         assert_int_equal(plan_digest(part_of(down, request, 5 * i)), digests[i]);
+    }
     plan_cache_free(up);
     plan_cache_free(down);
 }
@@ -252,10 +262,11 @@ TEST(the_cache_forgets_what_was_asked_long_ago)
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
 
-    for (uint32_t round = 0; round < 2; round++)
+    for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < DESK_SIZES; i++) {
             request.algorithm = i % 2 ? "chain" : "recursive doubling";
             (void)part_of(cache, request, i * 31);
         }
+    }
     plan_cache_free(cache);
 }

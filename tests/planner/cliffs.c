@@ -35,8 +35,9 @@ unsigned cliffs_sizes(uint32_t sizes[CLIFF_SIZES_MAX])
             sizes[count++] = power + 1;
         }
     }
-    for (unsigned i = 0; i < sizeof between / sizeof between[0]; i++)
+    for (unsigned i = 0; i < sizeof between / sizeof between[0]; i++) {
         sizes[count++] = between[i];
+    }
     CHECK(count <= CLIFF_SIZES_MAX);
     return count;
 }
@@ -54,11 +55,12 @@ static void measure(const struct network *network, uint32_t operation,
         request.bytes = sweep->sizes[i];
         times->model_ns[i] = UINT64_MAX;
         contest_enter(contest, &request);
-        for (uint32_t j = 0; j < contest->count; j++)
+        for (uint32_t j = 0; j < contest->count; j++) {
             if (contest_time(contest, j, &request, &model_ns) && model_ns < times->model_ns[i]) {
                 times->model_ns[i] = model_ns;
                 times->algorithm[i] = contest->all[j].candidate->name;
             }
+        }
         const struct plan bounded = {
             .network = *network, .operation = operation, .segments = 1, .invariant = true};
         times->bound_ns[i] = plan_time(&bounded, request.bytes, 1, &ipsc860).bound_ns;
@@ -79,13 +81,15 @@ static void compare(struct sweeping *s, const struct network *from, const struct
 {
     struct times here, there;
 
-    if (s->pairs++ % s->sweep->stride)
+    if (s->pairs++ % s->sweep->stride) {
         return;
+    }
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         struct cliff cliff = {.operation = operation};
         if (!operation_of(operation) || !operation_of(operation)->planned ||
-            !candidate_of(operation, 0))
+            !candidate_of(operation, 0)) {
             continue;
+        }
         measure(from, operation, s->sweep, &here);
         measure(to, operation, s->sweep, &there);
         network_name(from, cliff.from);
@@ -110,8 +114,9 @@ static void step(struct sweeping *s, enum network_kind kind, const uint32_t *siz
     struct network from, to;
 
     if (network_make(&from, kind, sizes, count) && network_make(&to, kind, more, count) &&
-        from.kind == to.kind && from.nodes > 1 && to.nodes <= CLIFF_NODES_MAX)
+        from.kind == to.kind && from.nodes > 1 && to.nodes <= CLIFF_NODES_MAX) {
         compare(s, &from, &to);
+    }
 }
 
 void cliffs_sweep(const struct cliff_sweep *sweep,
@@ -119,12 +124,15 @@ void cliffs_sweep(const struct cliff_sweep *sweep,
 {
     struct sweeping s = {.sweep = sweep, .found = found, .context = context};
 
-    for (uint32_t columns = 2; columns < CLIFF_NODES_MAX; columns++)
+    for (uint32_t columns = 2; columns < CLIFF_NODES_MAX; columns++) {
         step(&s, NETWORK_RING, (const uint32_t[]){columns, 1}, 1);
-    for (uint32_t rows = 1; rows <= CLIFF_NODES_MAX / 2; rows++)
+    }
+    for (uint32_t rows = 1; rows <= CLIFF_NODES_MAX / 2; rows++) {
         for (uint32_t columns = 2; rows * columns < CLIFF_NODES_MAX; columns++) {
             step(&s, NETWORK_MESH, (const uint32_t[]){columns, rows}, 2);
-            if (rows > 1)
+            if (rows > 1) {
                 step(&s, NETWORK_TORUS, (const uint32_t[]){columns, rows}, 2);
+            }
         }
+    }
 }

@@ -12,10 +12,11 @@
 static void print(const struct cliff *cliff, void *context)
 {
     (void)context;
-    if (cliff->permille > CLIFF_ALLOWED_PERMILLE)
+    if (cliff->permille > CLIFF_ALLOWED_PERMILLE) {
         printf("{\"%s\", \"%s\", \"%s\", %u}, /* %u bytes: %s, %s */\n",
                operation_name(cliff->operation), cliff->from, cliff->to, cliff->permille,
                cliff->bytes, cliff->before, cliff->after);
+    }
 }
 
 int main(void)

@@ -24,10 +24,12 @@ static const struct exception exceptions[] = {
 
 static const struct exception *find(const struct cliff *cliff)
 {
-    for (const struct exception *e = exceptions; e->operation; e++)
+    for (const struct exception *e = exceptions; e->operation; e++) {
         if (strcmp(e->operation, operation_name(cliff->operation)) == 0 &&
-            strcmp(e->from, cliff->from) == 0 && strcmp(e->to, cliff->to) == 0)
+            strcmp(e->from, cliff->from) == 0 && strcmp(e->to, cliff->to) == 0) {
             return e;
+        }
+    }
     return NULL;
 }
 
@@ -37,10 +39,11 @@ static void look(const struct cliff *cliff, void *context)
     unsigned *count = context;
 
     ++*count;
-    if (cliff->permille > (exception ? exception->permille : CLIFF_ALLOWED_PERMILLE))
+    if (cliff->permille > (exception ? exception->permille : CLIFF_ALLOWED_PERMILLE)) {
         fail_msg("%s, %u bytes, from %s (%s) to %s (%s): %u thousandths of what the bounds say",
                  operation_name(cliff->operation), cliff->bytes, cliff->from, cliff->before,
                  cliff->to, cliff->after, cliff->permille);
+    }
 }
 
 TEST(one_node_more_is_no_cliff)

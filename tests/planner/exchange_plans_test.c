@@ -21,8 +21,9 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
     struct network network = network_of(name);
     struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan)
+    if (!plan) {
         fail_msg("%s by %s: %s", name, algorithm ? algorithm : "any", fault.words);
+    }
     return plan;
 }
 
@@ -54,7 +55,7 @@ TEST(both_ways_round_a_ring_take_their_closed_form)
     static const char *const names[] = {"ring:3",  "ring:4",  "ring:5", "ring:8",
                                         "ring:11", "ring:16", "ring:20"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         for (uint64_t bytes = 180; bytes < 5000; bytes *= 3) {
             struct plan *plan = planned(names[i], "neighbours both ways", 0, NULL);
             uint64_t plus = plan->network.nodes / 2, minus = (plan->network.nodes - 1) / 2;
@@ -63,6 +64,7 @@ TEST(both_ways_round_a_ring_take_their_closed_form)
                              plus * (65425 + 9575) + blocks * bytes * 425);
             plan_free(plan);
         }
+    }
 }
 
 /* No two circuits of a step share a directed link. */
@@ -97,20 +99,24 @@ TEST(every_candidate_does_what_it_promises)
     char words[ALGORITHM_WORDS_MAX];
     const struct candidate *candidate;
 
-    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
-        for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++)
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
+        for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
             for (unsigned v = 0, count = 1; v < count; v++) {
                 struct plan *plan = planned(names[n], NULL, 0, NULL);
                 struct network network = plan->network;
                 plan_free(plan);
-                if (!candidate->possible(&network))
+                if (!candidate->possible(&network)) {
                     break;
+                }
                 count = candidate->variants ? candidate->variants(&network, NULL) : 1;
                 candidate_words(candidate, &network, v, words);
                 plan = planned(names[n], words, 0, NULL);
                 const char *fault = machine_tries(plan, 100);
-                if (fault)
+                if (fault) {
                     fail_msg("%s by %s: %s", names[n], words, fault);
+                }
                 plan_free(plan);
             }
+        }
+    }
 }

@@ -24,8 +24,9 @@ static struct plan *planned(uint32_t dims, const char *algorithm, uint32_t bytes
 
     network_make(&cube, NETWORK_CUBE, NULL, dims);
     struct plan *plan = plan_make(&cube, &request, &fault);
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -85,8 +86,9 @@ TEST(times_are_these)
 /* The time of a plan whose nodes set nothing up ahead; a phase's order does not matter then. */
 static uint64_t plain_ns(struct plan *plan, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         plan->circuits[i].flags &= (uint8_t)~ROW_AHEAD;
+    }
     return time_ns(plan, bytes);
 }
 
@@ -100,7 +102,7 @@ static uint64_t best_plain_ns(uint32_t dims, uint32_t bytes)
     char words[ALGORITHM_WORDS_MAX];
     const struct candidate *candidate;
 
-    for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++)
+    for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
         for (unsigned v = 0; candidate->plan == plan_multiphase && v < count; v++) {
             candidate_words(candidate, &plan->network, v, words);
             struct plan *one = planned(dims, words, bytes, NULL);
@@ -108,6 +110,7 @@ static uint64_t best_plain_ns(uint32_t dims, uint32_t bytes)
             best_ns = one_ns < best_ns ? one_ns : best_ns;
             plan_free(one);
         }
+    }
     plan_free(plan);
     return best_ns;
 }
@@ -127,8 +130,9 @@ TEST(without_set_up_ahead_times_are_the_published_model_s)
         assert_int_equal(time_ns(plan, golden[i].bytes), golden[i].standard_ns);
         plan_free(plan);
         assert_int_equal(best_plain_ns(golden[i].dims, golden[i].bytes), golden[i].best_ns);
-        if (strlen(golden[i].partition) == 2 * golden[i].dims - 1)
+        if (strlen(golden[i].partition) == 2 * golden[i].dims - 1) {
             continue;
+        }
         char words[ALGORITHM_WORDS_MAX] = "multiphase ";
         strcat(words, golden[i].partition);
         plan = planned(golden[i].dims, words, golden[i].bytes, NULL);
@@ -142,9 +146,10 @@ TEST(the_standard_exchange_takes_its_closed_form)
 {
     for (uint32_t dims = 1; dims <= DIMS; dims++) {
         struct plan *plan = planned(dims, "standard exchange", 0, NULL);
-        for (uint64_t bytes = 1; bytes < 5000; bytes = 3 * bytes + 1)
+        for (uint64_t bytes = 1; bytes < 5000; bytes = 3 * bytes + 1) {
             assert_int_equal(time_ns(plan, (uint32_t)bytes),
                              dims * (65425 + 9575 + (bytes << (dims - 1)) * 425));
+        }
         plan_free(plan);
     }
 }
@@ -159,8 +164,9 @@ static void each_variant(uint32_t dims, void (*look)(const struct plan *plan))
     network_make(&cube, NETWORK_CUBE, NULL, dims);
     for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
         if (candidate->plan != plan_multiphase && candidate->plan != plan_aap_ahead &&
-            candidate->plan != plan_standard_exchange)
+            candidate->plan != plan_standard_exchange) {
             continue;
+        }
         unsigned count = candidate->variants ? candidate->variants(&cube, NULL) : 1;
         for (unsigned v = 0; v < count; v++) {
             candidate_words(candidate, &cube, v, words);
@@ -176,14 +182,16 @@ static void try_on_machine(const struct plan *plan)
 {
     const char *words = machine_tries(plan, 100);
 
-    if (words)
+    if (words) {
         assert_string_equal(words, "");
+    }
 }
 
 TEST(every_partition_does_what_it_promises)
 {
-    for (uint32_t dims = 1; dims <= MACHINE_DIMS; dims++)
+    for (uint32_t dims = 1; dims <= MACHINE_DIMS; dims++) {
         each_variant(dims, try_on_machine);
+    }
 }
 
 static void compare_with_all(const struct plan *plan)
@@ -191,17 +199,20 @@ static void compare_with_all(const struct plan *plan)
     struct plan *all = plan_expand(plan);
     struct plan_fault fault = {.words = ""};
 
-    if (!plan_prove(all, &fault))
+    if (!plan_prove(all, &fault)) {
         assert_string_equal(fault.words, "");
-    for (uint32_t bytes = 0; bytes < 3000; bytes = 5 * bytes + 7)
+    }
+    for (uint32_t bytes = 0; bytes < 3000; bytes = 5 * bytes + 7) {
         assert_int_equal(time_ns(all, bytes), time_ns(plan, bytes));
+    }
     plan_free(all);
 }
 
 TEST(one_node_s_plan_says_what_that_of_all_says)
 {
-    for (uint32_t dims = 1; dims <= EXPANDED_DIMS; dims++)
+    for (uint32_t dims = 1; dims <= EXPANDED_DIMS; dims++) {
         each_variant(dims, compare_with_all);
+    }
 }
 
 /* A port of a phase of p dimensions carries 2^(p-1) circuits. */
@@ -210,12 +221,14 @@ static void has_equal_phases(const struct plan *plan)
     const struct candidate *candidate = candidate_of(plan->operation, plan->algorithm);
     uint32_t least = plan->carries[plan->network.ports - 1];
 
-    if (candidate->plan == plan_multiphase)
+    if (candidate->plan == plan_multiphase) {
         assert_in_range(plan->carries[0], least, 2 * least);
+    }
 }
 
 TEST(large_cubes_have_equal_phases)
 {
-    for (uint32_t dims = ALL_PARTS_DIMS + 1; dims <= DIMS; dims++)
+    for (uint32_t dims = ALL_PARTS_DIMS + 1; dims <= DIMS; dims++) {
         each_variant(dims, has_equal_phases);
+    }
 }

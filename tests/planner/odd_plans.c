@@ -23,9 +23,10 @@ struct plan *ahead_plan(const struct network *cube, const uint32_t *masks)
     struct slots place = slots_of(plan, SPACE_RECEIVE, 0, 1);
 
     build_copy(plan, 0, 0, slots_of(plan, SPACE_SEND, 0, 1), place, 0);
-    for (uint32_t step = 0; step < cube->nodes - 1; step++)
+    for (uint32_t step = 0; step < cube->nodes - 1; step++) {
         build_circuit(plan, step, 0, masks[step], slots_of(plan, SPACE_SEND, masks[step], 1), place,
                       ROW_AHEAD);
+    }
     return proved(plan);
 }
 
@@ -49,23 +50,29 @@ static void change(struct exchange *e, uint32_t k, uint32_t node)
     uint32_t bit = UINT32_C(1) << k;
     struct slots send = slots_begin(e->plan);
 
-    for (uint32_t x = 0; x < e->nodes; x++)
-        if ((x ^ node) & bit)
+    for (uint32_t x = 0; x < e->nodes; x++) {
+        if ((x ^ node) & bit) {
             slots_add(e->plan, &send, e->at[node][x].space, e->at[node][x].slot, 1);
+        }
+    }
     struct slots receive = slots_begin(e->plan);
-    for (uint32_t x = 0; x < e->nodes; x++)
-        if ((x ^ node) & bit) /* it comes to the neighbour under the number x ^ bit */
+    for (uint32_t x = 0; x < e->nodes; x++) {
+        if ((x ^ node) & bit) { /* it comes to the neighbour under the number x ^ bit */
             slots_add(e->plan, &receive, k + 1 < e->dims ? SPACE_SCRATCH : SPACE_RECEIVE,
                       (k + 1 < e->dims ? k * e->nodes : 0) + (x ^ bit), 1);
+        }
+    }
     build_circuit(e->plan, k, node, node ^ bit, send, receive, k ? ROW_AFTER_RECEIVED : 0);
 }
 
 static void note_places(struct exchange *e, uint32_t k, uint32_t node)
 {
-    for (uint32_t x = 0; x < e->nodes; x++)
-        if ((x ^ node) >> k & 1)
+    for (uint32_t x = 0; x < e->nodes; x++) {
+        if ((x ^ node) >> k & 1) {
             e->at[node][x] = k + 1 < e->dims ? (struct place){SPACE_SCRATCH, k * e->nodes + x}
                                              : (struct place){SPACE_RECEIVE, x};
+        }
+    }
 }
 
 struct plan *dimensions_plan(const struct network *cube)
@@ -75,20 +82,26 @@ struct plan *dimensions_plan(const struct network *cube)
     CHECK(cube->nodes <= NODES_MAX);
     for (uint32_t node = 0; node < e.nodes; node++) {
         e.plan->scratch[node] = (e.dims - 1) * e.nodes;
-        for (uint32_t x = 0; x < e.nodes; x++)
+        for (uint32_t x = 0; x < e.nodes; x++) {
             e.at[node][x] = (struct place){SPACE_SEND, x};
+        }
     }
     for (uint32_t k = 0; k < e.dims; k++) {
-        for (uint32_t node = 0; node < e.nodes; node++)
+        for (uint32_t node = 0; node < e.nodes; node++) {
             change(&e, k, node);
-        for (uint32_t node = 0; node < e.nodes; node++)
+        }
+        for (uint32_t node = 0; node < e.nodes; node++) {
             note_places(&e, k, node);
+        }
     }
-    for (uint32_t node = 0; node < e.nodes; node++)
-        for (uint32_t x = 0; x < e.nodes; x++)
-            if (e.at[node][x].space != SPACE_RECEIVE)
+    for (uint32_t node = 0; node < e.nodes; node++) {
+        for (uint32_t x = 0; x < e.nodes; x++) {
+            if (e.at[node][x].space != SPACE_RECEIVE) {
                 build_copy(e.plan, e.dims - 1, node,
                            slots_of(e.plan, e.at[node][x].space, e.at[node][x].slot, 1),
                            slots_of(e.plan, SPACE_RECEIVE, x, 1), ROW_AFTER_RECEIVED);
+            }
+        }
+    }
     return proved(e.plan);
 }

@@ -23,8 +23,9 @@ static struct plan *planned(const char *name, const struct plan_request *request
     struct plan_fault fault = {.words = ""};
     struct plan *plan = plan_make(&network, request, &fault);
 
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -38,14 +39,16 @@ static void try(const struct network *network, const struct candidate *candidate
     const char *wrong = plan_prove(plan, &fault) ? machine_tries(plan, BYTES) : fault.words;
 
     network_name(network, name);
-    if (wrong)
+    if (wrong) {
         fail_msg("%s by %s %u, %u on %s: %s", operation_name(request->operation), candidate->name,
                  request->variant, request->root, name, wrong);
+    }
     struct plan_time time = plan_time(plan, BYTES, 1, &ipsc860);
-    if (time.bound_ns > time.model_ns)
+    if (time.bound_ns > time.model_ns) {
         fail_msg("%s by %s %u, %u on %s: %lu ns, bound %lu", operation_name(request->operation),
                  candidate->name, request->variant, request->root, name,
                  (unsigned long)time.model_ns, (unsigned long)time.bound_ns);
+    }
     plan_free(plan);
 }
 
@@ -55,8 +58,8 @@ TEST(every_block_comes_to_its_node_by_every_way)
     unsigned count = shapes_make(shapes, SMALL_NODES);
     const struct candidate *candidate;
 
-    for (uint32_t operation = ECUBE_SHIFT; operation <= ECUBE_REVERSE; operation++)
-        for (unsigned i = 0; i < count; i++)
+    for (uint32_t operation = ECUBE_SHIFT; operation <= ECUBE_REVERSE; operation++) {
+        for (unsigned i = 0; i < count; i++) {
             for (unsigned c = 0; (candidate = candidate_of(operation, c)); c++) {
                 struct plan_request request = {.operation = operation, .bytes = BYTES};
                 uint32_t roots = operation_roots(operation_of(operation), &shapes[i]);
@@ -66,10 +69,13 @@ TEST(every_block_comes_to_its_node_by_every_way)
                 for (; request.root < roots; request.root++) {
                     assert_true(!candidate->variants ||
                                 candidate->variants(&shapes[i], &request) <= variants);
-                    for (request.variant = 0; request.variant < variants; request.variant++)
+                    for (request.variant = 0; request.variant < variants; request.variant++) {
                         try(&shapes[i], candidate, &request);
+                    }
                 }
             }
+        }
+    }
 }
 
 static void takes(struct plan *plan, uint32_t bytes, uint64_t model_ns, uint32_t steps)
@@ -95,7 +101,7 @@ TEST(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension)
 {
     char name[16];
 
-    for (uint32_t dims = 0; dims <= DIMS; dims++)
+    for (uint32_t dims = 0; dims <= DIMS; dims++) {
         for (uint32_t distance = 0; distance < UINT32_C(1) << dims; distance++) {
             struct plan_request request = {
                 .operation = ECUBE_SHIFT, .root = distance, .bytes = 100, .algorithm = "direct"};
@@ -109,6 +115,7 @@ TEST(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension)
             takes(planned(name, &request), 100, hops * circuit_ns(1, 100), hops);
             assert_true(hops <= dims);
         }
+    }
 }
 
 TEST(reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions)
@@ -168,10 +175,11 @@ TEST(elsewhere_they_take_what_is_worked_out_by_hand)
                                              .algorithm = c->algorithm};
         struct plan *plan = planned(c->network, &request);
         uint64_t ns = plan_time(plan, c->bytes, 1, &ipsc860).model_ns;
-        if (ns != c->ns || plan->steps != c->steps)
+        if (ns != c->ns || plan->steps != c->steps) {
             fail_msg("%s %u on %s by %s: %lu ns in %u steps, not %lu in %u",
                      operation_name(c->operation), c->root, c->network, c->algorithm,
                      (unsigned long)ns, plan->steps, (unsigned long)c->ns, c->steps);
+        }
         plan_free(plan);
     }
 }
@@ -206,8 +214,9 @@ static void refused(const char *name, const struct plan_request *request, const 
     struct plan_fault fault = {.words = ""};
 
     assert_null(plan_make(&network, request, &fault));
-    if (!strstr(fault.words, words))
+    if (!strstr(fault.words, words)) {
         assert_string_equal(fault.words, words);
+    }
 }
 
 TEST(what_cannot_be_is_refused_in_words)
@@ -269,9 +278,12 @@ TEST(a_variant_that_is_named_is_had_for_every_distance_and_mask)
     static const char *const shifts[] = {"direct both ways", "hierarchical both ways",
                                          "hierarchical 1 hop", "hierarchical 2 hops"};
 
-    for (uint32_t distance = 0; distance < 6; distance++)
-        for (unsigned i = 0; i < sizeof shifts / sizeof shifts[0]; i++)
+    for (uint32_t distance = 0; distance < 6; distance++) {
+        for (unsigned i = 0; i < sizeof shifts / sizeof shifts[0]; i++) {
             try_named("ring:6", ECUBE_SHIFT, distance, shifts[i]);
-    for (uint32_t mask = 0; mask < 4; mask++)
+        }
+    }
+    for (uint32_t mask = 0; mask < 4; mask++) {
         try_named("mesh:2x3", ECUBE_REVERSE, mask, "hierarchical 1 hop");
+    }
 }

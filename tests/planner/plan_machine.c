@@ -82,12 +82,14 @@ static uint64_t promised(const struct machine *m, uint32_t operation, unsigned s
     case ECUBE_EXCHANGE:
     case ECUBE_EXCHANGEV: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
     case ECUBE_REDUCE_SCATTER:
-        for (uint32_t i = 0; i < m->network->nodes; i++)
+        for (uint32_t i = 0; i < m->network->nodes; i++) {
             sum += name(i, node);
+        }
         return space == SPACE_SEND ? name(node, slot) : sum;
     default:
-        for (uint32_t i = 0; i < (operation == ECUBE_SCAN ? node + 1 : m->network->nodes); i++)
+        for (uint32_t i = 0; i < (operation == ECUBE_SCAN ? node + 1 : m->network->nodes); i++) {
             sum += name(i, slot);
+        }
         return space == SPACE_SEND ? name(node, slot) : sum;
     }
 }
@@ -123,9 +125,10 @@ static struct machine *machine_make(const struct network *network, uint8_t *cons
         }
         bool one_buffer = m->operation->span[SPACE_SEND] == SPAN_NONE && i == header.root;
         unsigned first = one_buffer ? SPACE_RECEIVE : SPACE_SEND;
-        for (uint32_t slot = 0; slot < node->slots[first]; slot++)
+        for (uint32_t slot = 0; slot < node->slots[first]; slot++) {
             node->space[first][slot] =
                 promised(m, header.operation, SPACE_SEND, i, slot, header.root);
+        }
         m->heard[(size_t)i * network->nodes + i] = 1;
     }
     m->transfers = calloc(rows + 1, sizeof *m->transfers);
@@ -134,9 +137,11 @@ static struct machine *machine_make(const struct network *network, uint8_t *cons
 
 static void machine_free(struct machine *m)
 {
-    for (uint32_t i = 0; i < m->network->nodes; i++)
-        for (unsigned space = 0; space < SPACES; space++)
+    for (uint32_t i = 0; i < m->network->nodes; i++) {
+        for (unsigned space = 0; space < SPACES; space++) {
             free(m->nodes[i].space[space]);
+        }
+    }
     free(m->nodes);
     free(m->link_free);
     free(m->link_count);
@@ -162,9 +167,11 @@ static uint32_t row_slots(const struct machine *m, uint32_t rank, const uint8_t 
     plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, received);
     while (plan_slots_next(&slots, m->network, &run)) {
         CHECK(run.first + run.count <= node->slots[run.space]);
-        for (uint32_t i = 0; i < run.count; i++, count++)
-            if (places)
+        for (uint32_t i = 0; i < run.count; i++, count++) {
+            if (places) {
                 places[count] = &node->space[run.space][run.first + i];
+            }
+        }
     }
     return count;
 }
@@ -184,10 +191,12 @@ static void move(struct machine *m, uint32_t from, const uint8_t *send, uint32_t
     uint64_t *data = calloc(count + 1u, sizeof *data);
     row_slots(m, from, send, false, source);
     row_slots(m, to, receive, true, target);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         data[i] = *source[i];
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
         *target[i] = data[i] + (plan_row_at(receive).flags & ROW_COMBINES ? *target[i] : 0);
+    }
     free(source);
     free(target);
     free(data);
@@ -196,12 +205,14 @@ static void move(struct machine *m, uint32_t from, const uint8_t *send, uint32_t
 /* Moves what a node has been sent, or has sent, or all (rank NETWORK_NO_NODE). */
 static void complete(struct machine *m, uint32_t rank, bool received)
 {
-    while (m->moved_count < m->transfer_count && m->transfers[m->moved_count].moved)
+    while (m->moved_count < m->transfer_count && m->transfers[m->moved_count].moved) {
         m->moved_count++;
+    }
     for (uint32_t i = m->moved_count; i < m->transfer_count; i++) {
         struct transfer *t = &m->transfers[i];
-        if (t->moved || (rank != NETWORK_NO_NODE && (received ? t->to : t->from) != rank))
+        if (t->moved || (rank != NETWORK_NO_NODE && (received ? t->to : t->from) != rank)) {
             continue;
+        }
         t->moved = true;
         move(m, t->from, t->send, t->to, t->receive);
     }
@@ -216,12 +227,15 @@ static void arrive(struct machine *m, uint32_t rank)
     node->ended = node->ended_now;
     while (node->row) {
         struct plan_row row = plan_row_at(node->row);
-        if (row.flags & ROW_AFTER_RECEIVED)
+        if (row.flags & ROW_AFTER_RECEIVED) {
             complete(m, rank, true);
-        if (row.flags & ROW_AFTER_SENT)
+        }
+        if (row.flags & ROW_AFTER_SENT) {
             complete(m, rank, false);
-        if (!(row.flags & ROW_COPIES))
+        }
+        if (!(row.flags & ROW_COPIES)) {
             break;
+        }
         move(m, rank, node->row, rank, node->row);
         node->row = plan_next(node->part, node->row);
     }
@@ -258,12 +272,14 @@ static uint64_t bytes_of(const struct machine *m, uint32_t rank, const uint8_t *
     uint32_t segments = plan_segments(node->part);
 
     plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, false);
-    while (plan_slots_next(&slots, m->network, &run))
-        for (uint32_t i = run.first; i < run.first + run.count; i++)
+    while (plan_slots_next(&slots, m->network, &run)) {
+        for (uint32_t i = run.first; i < run.first + run.count; i++) {
             sum +=
                 operation_slot_at(m->operation, i + 1u, m->run->bytes, m->run->element_bytes,
                                   segments) -
                 operation_slot_at(m->operation, i, m->run->bytes, m->run->element_bytes, segments);
+        }
+    }
     return sum;
 }
 
@@ -277,8 +293,9 @@ static void take_time(struct machine *m, struct node *from, struct node *to, con
     uint64_t t = (from_ahead ? from->begun : from->ended) + p->xi_ns;
     uint64_t ready = to_ahead ? to->begun : to->ended;
 
-    for (unsigned i = 0; i < hops; i++)
+    for (unsigned i = 0; i < hops; i++) {
         t = (t > m->link_free[links[i]] ? t : m->link_free[links[i]]) + p->tau_ns;
+    }
     t = t > ready ? t : ready;
     if (!p->all_port) {
         t = t > from->send_free ? t : from->send_free;
@@ -306,8 +323,9 @@ static void tell(struct machine *m, uint32_t from, uint32_t to, uint16_t step)
     for (uint32_t i = 0; i < nodes; i++) {
         uint64_t known = m->heard[(size_t)from * nodes + i];
         uint64_t *there = &m->heard[(size_t)to * nodes + i];
-        if (known && known <= step + 1u && *there == 0)
+        if (known && known <= step + 1u && *there == 0) {
             *there = step + 2u;
+        }
     }
 }
 
@@ -318,25 +336,30 @@ static bool try_send(struct machine *m, uint32_t rank)
     uint32_t links[OPEN_HOPS_MAX];
     bool turn;
 
-    if (!node->row || node->sent)
+    if (!node->row || node->sent) {
         return false;
+    }
     struct plan_row row = plan_row_at(node->row);
     uint32_t to = plan_peer(node->part, row.to, m->network, rank);
     struct node *peer = &m->nodes[to];
-    if (!peer->row || peer->received)
+    if (!peer->row || peer->received) {
         return false;
+    }
     struct plan_row theirs = plan_row_at(peer->row);
-    if (plan_peer(peer->part, theirs.from, m->network, to) != rank || theirs.step != row.step)
+    if (plan_peer(peer->part, theirs.from, m->network, to) != rank || theirs.step != row.step) {
         return false;
+    }
     unsigned hops = path(m, rank, to, plan_row_hops(node->row), links, &turn);
-    if (!turn)
+    if (!turn) {
         return false;
+    }
     take_time(m, node, peer, links, hops, bytes_of(m, rank, node->row));
     tell(m, rank, to, row.step);
     m->transfers[m->transfer_count++] =
         (struct transfer){rank, to, node->row, peer->row, !m->run->late};
-    if (!m->run->late)
+    if (!m->run->late) {
         move(m, rank, node->row, to, peer->row);
+    }
     node->sent = peer->received = true;
     m->run->circuits++;
     m->run->hops += hops;
@@ -348,8 +371,9 @@ static bool go_on(struct machine *m, uint32_t rank)
 {
     struct node *node = &m->nodes[rank];
 
-    if (!node->row || !node->sent || !node->received)
+    if (!node->row || !node->sent || !node->received) {
         return false;
+    }
     node->row = plan_next(node->part, node->row);
     arrive(m, rank);
     return true;
@@ -361,19 +385,26 @@ static void judge(struct machine *m)
 
     for (uint32_t i = 0; i < nodes; i++) {
         const struct node *node = &m->nodes[i];
-        if (node->row)
+        if (node->row) {
             fails(m, "a node waits for ever");
-        for (uint32_t slot = 0; slot < node->slots[SPACE_RECEIVE]; slot++)
+        }
+        for (uint32_t slot = 0; slot < node->slots[SPACE_RECEIVE]; slot++) {
             if (node->space[SPACE_RECEIVE][slot] != promised(m, plan_operation(node->part),
                                                              SPACE_RECEIVE, i, slot,
-                                                             plan_root(node->part)))
+                                                             plan_root(node->part))) {
                 fails(m, "a slot does not hold what the operation promises");
-        for (unsigned port = 0; port < m->network->ports; port++)
-            if (m->link_count[i * NETWORK_PORTS_MAX + port] != plan_carries(node->part, port))
+            }
+        }
+        for (unsigned port = 0; port < m->network->ports; port++) {
+            if (m->link_count[i * NETWORK_PORTS_MAX + port] != plan_carries(node->part, port)) {
                 fails(m, "a link carries more or fewer circuits than the part says");
-        for (uint32_t j = 0; j < nodes; j++)
-            if (plan_operation(node->part) == ECUBE_BARRIER && !m->heard[(size_t)i * nodes + j])
+            }
+        }
+        for (uint32_t j = 0; j < nodes; j++) {
+            if (plan_operation(node->part) == ECUBE_BARRIER && !m->heard[(size_t)i * nodes + j]) {
                 fails(m, "a node leaves the barrier before all have entered");
+            }
+        }
     }
 }
 
@@ -383,18 +414,22 @@ const char *machine_run(const struct network *network, uint8_t *const *parts,
     run->model_ns = run->circuits = run->hops = 0;
     for (uint32_t i = 0; i < network->nodes; i++) {
         uint32_t at = plan_is_invariant(parts[0]) ? 0 : i;
-        if (plan_check(parts[at], part_bytes[at], network, i) != 0)
+        if (plan_check(parts[at], part_bytes[at], network, i) != 0) {
             return "a node refuses its part";
+        }
     }
     struct machine *m = machine_make(network, parts, run);
-    for (uint32_t i = 0; i < network->nodes; i++)
+    for (uint32_t i = 0; i < network->nodes; i++) {
         arrive(m, i);
+    }
     for (bool moves = true; moves && !m->fault;) {
         moves = false;
-        for (uint32_t i = 0; i < network->nodes; i++)
+        for (uint32_t i = 0; i < network->nodes; i++) {
             moves = try_send(m, i) || moves;
-        for (uint32_t i = 0; i < network->nodes; i++)
+        }
+        for (uint32_t i = 0; i < network->nodes; i++) {
             moves = go_on(m, i) || moves;
+        }
     }
     complete(m, NETWORK_NO_NODE, true);
     judge(m);
@@ -423,13 +458,16 @@ const char *machine_tries(const struct plan *plan, uint32_t bytes)
         profile.all_port = way == 1;
         fault = machine_run(&plan->network, parts, part_bytes, &run);
         uint64_t times = plan->invariant ? nodes : 1;
-        if (!fault && run.model_ns != plan_time(plan, bytes, 4, &profile).model_ns)
+        if (!fault && run.model_ns != plan_time(plan, bytes, 4, &profile).model_ns) {
             fault = "it does not take the time that the planner says";
-        if (!fault && (run.hops != plan->hops * times))
+        }
+        if (!fault && (run.hops != plan->hops * times)) {
             fault = "it does not have the hops that the planner says";
+        }
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         free(parts[i]);
+    }
     free(parts);
     free(part_bytes);
     return fault;

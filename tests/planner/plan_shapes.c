@@ -22,16 +22,20 @@ static void add_products(struct list *list, uint32_t *sizes, unsigned count, uin
 {
     bool wraps = false;
 
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         wraps = wraps || sizes[i] > 2;
-    if (count > 0)
+    }
+    if (count > 0) {
         add(list, NETWORK_MESH, sizes, count);
-    if (wraps)
+    }
+    if (wraps) {
         add(list, NETWORK_TORUS, sizes, count);
+    }
     for (uint32_t size = 1; count < DIMS_MAX && nodes * size <= list->nodes; size++) {
         sizes[count] = size;
-        if (size > 1 || count < 2)
+        if (size > 1 || count < 2) {
             add_products(list, sizes, count + 1, nodes * size);
+        }
     }
 }
 
@@ -40,10 +44,12 @@ unsigned shapes_make(struct network *shapes, uint32_t nodes)
     struct list list = {.shapes = shapes, .nodes = nodes};
     uint32_t sizes[DIMS_MAX];
 
-    for (unsigned dims = 0; UINT32_C(1) << dims <= nodes; dims++)
+    for (unsigned dims = 0; UINT32_C(1) << dims <= nodes; dims++) {
         add(&list, NETWORK_CUBE, sizes, dims);
-    for (uint32_t size = 1; size <= nodes; size++)
+    }
+    for (uint32_t size = 1; size <= nodes; size++) {
         add(&list, NETWORK_RING, &size, 1);
+    }
     add_products(&list, sizes, 0, 1);
     return list.count;
 }

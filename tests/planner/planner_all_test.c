@@ -50,8 +50,9 @@ static struct plan *planned(const struct network *network, const struct plan_req
     struct plan_fault fault;
     struct plan *plan = plan_make(network, request, &fault);
 
-    if (!plan)
+    if (!plan) {
         complain(network, request, fault.words);
+    }
     return plan;
 }
 
@@ -79,38 +80,44 @@ static void each_plan(const struct network *network,
 {
     const struct candidate *candidate;
 
-    for (uint32_t operation = 0; operation < OPERATIONS; operation++)
+    for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
             struct plan_request request = {.operation = operation,
                                            .bytes = BYTES,
                                            .type = ECUBE_INT32,
                                            .algorithm = candidate->name};
             uint32_t roots = operation_roots(operation_of(operation), network);
-            if (!candidate->possible(network) || is_slow(network, candidate))
+            if (!candidate->possible(network) || is_slow(network, candidate)) {
                 continue;
+            }
             for (; request.root < roots; request.root++) {
-                if (!is_tried(network, request.root))
+                if (!is_tried(network, request.root)) {
                     continue;
+                }
                 struct plan *plan = planned(network, &request);
                 look(plan, &request);
                 plan_free(plan);
             }
         }
+    }
 }
 
 static void try_on_machine(const struct plan *plan, const struct plan_request *request)
 {
     const char *fault = machine_tries(plan, BYTES);
 
-    if (fault)
+    if (fault) {
         complain(&plan->network, request, fault);
+    }
 }
 
 TEST(every_plan_does_what_it_promises_in_the_time_it_says)
 {
-    for (unsigned i = 0; i < shape_count; i++)
-        if (shapes[i].nodes <= MACHINE_NODES)
+    for (unsigned i = 0; i < shape_count; i++) {
+        if (shapes[i].nodes <= MACHINE_NODES) {
             each_plan(&shapes[i], try_on_machine);
+        }
+    }
 }
 
 static void compare_with_all(const struct plan *plan, const struct plan_request *request)
@@ -119,32 +126,38 @@ static void compare_with_all(const struct plan *plan, const struct plan_request 
     uint32_t nodes = plan->network.nodes, ports = plan->network.ports;
     struct plan_fault fault;
 
-    if (!plan->invariant)
+    if (!plan->invariant) {
         return;
+    }
     struct plan *all = plan_expand(plan);
-    if (!plan_prove(all, &fault))
+    if (!plan_prove(all, &fault)) {
         complain(&plan->network, request, fault.words);
+    }
     assert_int_equal(all->steps, plan->steps);
     assert_int_equal(all->hops, plan->hops * nodes);
     assert_int_equal(all->blocks, plan->blocks * nodes);
-    for (uint32_t i = 0; i < nodes * ports; i++)
+    for (uint32_t i = 0; i < nodes * ports; i++) {
         assert_int_equal(all->carries[i], plan->carries[i % ports]);
-    for (uint32_t bytes = 0; bytes < 3000; bytes = 5 * bytes + 7)
+    }
+    for (uint32_t bytes = 0; bytes < 3000; bytes = 5 * bytes + 7) {
         for (profile.all_port = 0; profile.all_port < 2; profile.all_port++) {
             struct plan_time one = plan_time(plan, bytes, 1, &profile);
             struct plan_time each = plan_time(all, bytes, 1, &profile);
             assert_int_equal(one.model_ns, each.model_ns);
             assert_int_equal(one.bound_ns, each.bound_ns);
         }
+    }
     try_on_machine(all, request);
     plan_free(all);
 }
 
 TEST(the_plan_of_one_node_says_what_the_plan_of_all_says)
 {
-    for (unsigned i = 0; i < shape_count; i++)
-        if (network_is_symmetric(&shapes[i]))
+    for (unsigned i = 0; i < shape_count; i++) {
+        if (network_is_symmetric(&shapes[i])) {
             each_plan(&shapes[i], compare_with_all);
+        }
+    }
 }
 
 static void compare_with_bound(const struct plan *plan, const struct plan_request *request)
@@ -154,15 +167,17 @@ static void compare_with_bound(const struct plan *plan, const struct plan_reques
 
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         struct plan_time time = plan_time(plan, i * BYTES, 1, &profiles[i]);
-        if (time.bound_ns > time.model_ns)
+        if (time.bound_ns > time.model_ns) {
             complain(&plan->network, request, "it takes less than any plan can");
+        }
     }
 }
 
 TEST(every_plan_is_proved_and_takes_no_less_than_its_bound)
 {
-    for (unsigned i = 0; i < shape_count; i++)
+    for (unsigned i = 0; i < shape_count; i++) {
         each_plan(&shapes[i], compare_with_bound);
+    }
 }
 
 TEST_GROUP(make_shapes, NULL);

@@ -22,9 +22,11 @@ static struct plan *laid(const char *name, uint32_t operation, const char *algor
     const struct plan_request request = {.operation = operation, .root = root};
     const struct candidate *candidate;
 
-    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++)
-        if (candidate->possible(&network) && (!algorithm || !strcmp(algorithm, candidate->name)))
+    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
+        if (candidate->possible(&network) && (!algorithm || !strcmp(algorithm, candidate->name))) {
             return candidate->plan(&network, &request);
+        }
+    }
     fail();
     return NULL;
 }
@@ -43,8 +45,9 @@ static void rejected(struct plan *plan, const char *why)
     struct plan_fault fault;
 
     assert_false(plan_prove(plan, &fault));
-    if (!strstr(fault.words, why))
+    if (!strstr(fault.words, why)) {
         assert_string_equal(fault.words, why);
+    }
     plan_free(plan);
 }
 
@@ -52,20 +55,24 @@ static void proved(struct plan *plan)
 {
     struct plan_fault fault;
 
-    if (!plan_prove(plan, &fault))
+    if (!plan_prove(plan, &fault)) {
         assert_string_equal(fault.words, "");
+    }
     const char *words = machine_tries(plan, BYTES);
-    if (words)
+    if (words) {
         assert_string_equal(words, "");
+    }
     plan_free(plan);
 }
 
 /* The first circuit that is no copy, and has these flags. */
 static struct plan_circuit *first_with(struct plan *plan, uint8_t flags)
 {
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
-        if (!is_copy(&plan->circuits[i]) && (plan->circuits[i].flags & flags) == flags)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        if (!is_copy(&plan->circuits[i]) && (plan->circuits[i].flags & flags) == flags) {
             return &plan->circuits[i];
+        }
+    }
     fail();
     return NULL;
 }
@@ -212,8 +219,9 @@ TEST(what_passes_a_limit_is_refused_by_name)
     rejected(plan, "more steps");
     plan = blank("mesh:1x600", ECUBE_EXCHANGE);
     struct slots slots = slots_begin(plan);
-    for (uint32_t i = 0; i < 512; i++)
+    for (uint32_t i = 0; i < 512; i++) {
         slots_add(plan, &slots, SPACE_SEND, i * (i + 3) / 2, 1);
+    }
     build_copy(plan, 0, 0, slots, slots, 0);
     rejected(plan, "more pieces");
     plan = blank("mesh:1x2", ECUBE_EXCHANGE);
@@ -300,8 +308,9 @@ TEST(only_what_was_there_before_goes_ahead)
 {
     struct plan *plan = laid("cube:3", ECUBE_EXCHANGE, "AAP", 0);
 
-    for (uint32_t i = 2; i < plan->circuit_count; i++)
+    for (uint32_t i = 2; i < plan->circuit_count; i++) {
         plan->circuits[i].flags |= ROW_AHEAD;
+    }
     proved(plan);
     plan = laid("cube:3", ECUBE_BROADCAST, NULL, 0);
     first_with(plan, ROW_AFTER_RECEIVED)->flags |= ROW_AHEAD;
@@ -326,8 +335,9 @@ static struct plan *sent_back(bool sends_again)
     build_copy(plan, 0, 0, whole, spare, 0);
     build_circuit(plan, 0, 0, 1, whole, whole, 0);
     build_circuit(plan, 1, 0, 1, whole, spare, 0);
-    if (sends_again)
+    if (sends_again) {
         build_circuit(plan, 2, 0, 1, spare, spare, ROW_AHEAD | ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
+    }
     build_circuit(plan, sends_again ? 3 : 2, 1, 0, whole, whole,
                   ROW_AHEAD | ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
     return plan;
@@ -374,8 +384,9 @@ static struct plan *crossing(uint32_t who)
         slot[i] = slots_of(plan, SPACE_RECEIVE, i, 1);
         build_copy(plan, 0, i, own, slot[i], 0);
     }
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < 2; i++) {
         build_circuit(plan, 0, i, 1 - i, slot[i], slot[who == 1 - i ? 1 - i : i], 0);
+    }
     return plan;
 }
 
@@ -445,17 +456,20 @@ static struct plan *pipeline(bool crossed)
     struct slots segment[SEGMENTS];
 
     plan->segments = SEGMENTS;
-    for (uint32_t i = 0; i < SEGMENTS; i++)
+    for (uint32_t i = 0; i < SEGMENTS; i++) {
         segment[i] = slots_of(plan, SPACE_RECEIVE, i, 1);
-    for (uint32_t step = 0; step < NODES - 1 + SEGMENTS - 1; step++)
+    }
+    for (uint32_t step = 0; step < NODES - 1 + SEGMENTS - 1; step++) {
         for (uint32_t node = 0; node < NODES - 1; node++) {
             uint32_t i = step - node;
-            if (node > step || i >= SEGMENTS)
+            if (node > step || i >= SEGMENTS) {
                 continue;
+            }
             uint32_t to = crossed && node == NODES - 2 ? SEGMENTS - 1 - i : i;
             build_circuit(plan, step, node, node + 1, segment[i], segment[to],
                           node ? ROW_AFTER_RECEIVED : 0);
         }
+    }
     return plan;
 }
 
@@ -475,18 +489,21 @@ TEST(nobody_leaves_a_barrier_before_all_have_entered)
     plan->circuit_count--;
     rejected(plan, "does not hear of all");
     plan = laid("mesh:1x5", ECUBE_BARRIER, NULL, 0);
-    for (uint32_t i = 0; i < plan->circuit_count; i++)
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
         plan->circuits[i].step = 0;
+    }
     rejected(plan, "");
     plan = laid("mesh:1x5", ECUBE_BARRIER, NULL, 0);
     first_with(plan, 0)->flags |= ROW_AHEAD;
     rejected(plan, "whole steps");
     plan = blank("mesh:1x600", ECUBE_BARRIER);
     uint32_t step = 0; /* up the line, and down again from 511: all hear of the 512 lowest */
-    for (uint32_t i = 1; i < 600; i++)
+    for (uint32_t i = 1; i < 600; i++) {
         build_circuit(plan, step++, i - 1, i, NO_SLOTS, NO_SLOTS, 0);
-    for (uint32_t i = 511; i > 0; i--)
+    }
+    for (uint32_t i = 511; i > 0; i--) {
         build_circuit(plan, step++, i, i - 1, NO_SLOTS, NO_SLOTS, 0);
+    }
     rejected(plan, "node 0 does not hear of all");
 }
 
@@ -559,16 +576,17 @@ static bool change(struct plan *plan)
 {
     uint32_t kind = drawn(10);
 
-    if (kind < 5 && plan->circuit_count)
+    if (kind < 5 && plan->circuit_count) {
         change_circuit(plan);
-    else if (kind < 8 && plan->extent_count)
+    } else if (kind < 8 && plan->extent_count) {
         change_extent(plan);
-    else if (kind == 8 && plan->port_count)
+    } else if (kind == 8 && plan->port_count) {
         plan->ports[drawn(plan->port_count)] ^= (uint8_t)(1 + drawn(3));
-    else if (kind == 9 && plan->circuit_count)
+    } else if (kind == 9 && plan->circuit_count) {
         change_head(plan);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
@@ -581,13 +599,15 @@ static struct plan *drawn_plan(void)
     const struct candidate *candidate = NULL;
     uint32_t operation, count = 0;
 
-    do
+    do {
         operation = drawn(OPERATIONS);
-    while (!operation_of(operation) || !operation_of(operation)->planned);
-    while (candidate_of(operation, count))
+    } while (!operation_of(operation) || !operation_of(operation)->planned);
+    while (candidate_of(operation, count)) {
         count++;
-    while (!candidate || !candidate->possible(&network))
+    }
+    while (!candidate || !candidate->possible(&network)) {
         candidate = candidate_of(operation, drawn(count));
+    }
     const struct plan_request request = {
         .operation = operation, .root = drawn(operation_roots(operation_of(operation), &network))};
     return candidate->plan(&network, &request);

@@ -30,8 +30,9 @@ static struct plan *planned_by(const struct network *network, uint32_t operation
     struct plan_fault fault = {.words = ""};
     struct plan *plan = plan_make(network, &request, &fault);
 
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -54,8 +55,9 @@ static void compare_with_closed_form(const struct plan *plan, uint32_t operation
     for (uint32_t bytes = 0; bytes < 70000; bytes = 6 * bytes + 5) {
         struct plan_time time = plan_time(plan, bytes, 8, &ipsc860);
         assert_int_equal(time.model_ns, closed_form_ns(operation, dims, bytes, &ipsc860));
-        if (operation != ECUBE_BARRIER)
+        if (operation != ECUBE_BARRIER) {
             assert_int_equal(time.bound_ns, closed_form_bound_ns(operation, dims, bytes, &ipsc860));
+        }
     }
     assert_int_equal(plan->steps, closed_form_steps(operation, dims));
 }
@@ -247,11 +249,14 @@ TEST(large_networks_have_all_but_exchanges_and_reversal)
     static const char *const names[] = {"ring:9000", "mesh:1x3000", "torus:16x16x16",
                                         "mesh:256x256"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        for (uint32_t operation = 0; operation < OPERATIONS; operation++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
             if (roots_tried(operation, 1) && operation != ECUBE_EXCHANGE &&
-                operation != ECUBE_EXCHANGEV && operation != ECUBE_REVERSE)
+                operation != ECUBE_EXCHANGEV && operation != ECUBE_REVERSE) {
                 plan_free(planned(names[i], operation, 0));
+            }
+        }
+    }
 }
 
 TEST(exchanges_reach_five_hundred_and_twelve_nodes)
@@ -286,8 +291,9 @@ static void refused(const char *name, uint32_t operation, uint32_t root, uint32_
     int got;
 
     assert_null(plan_make(&network, &request, &fault));
-    if (!strstr(fault.words, why))
+    if (!strstr(fault.words, why)) {
         assert_string_equal(fault.words, why);
+    }
     for (unsigned i = 0; i < 2; i++) {
         assert_null(plan_cache_part(cache, &request, 0, &bytes, &got, &words));
         assert_int_equal(got, status);
@@ -420,8 +426,9 @@ TEST(the_cache_tells_which_plans_it_has_given)
 
     assert_true(plan_cache_predict(cache, &requests[1], &time, &steps, &status));
     assert_int_equal(plan_cache_given(cache, summaries, 2), 0);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         assert_non_null(plan_cache_part(cache, &requests[i % 2], i, &bytes, &status, &words));
+    }
     assert_int_equal(plan_cache_given(cache, summaries, 1), 2);
     assert_int_equal(summaries[0].operation, ECUBE_BROADCAST); /* it is the older one */
     assert_string_equal(summaries[0].algorithm, "chain 8 segments");
@@ -437,16 +444,19 @@ TEST(other_plans_have_other_digests)
     static const char *const names[] = {"cube:2", "ring:4", "mesh:2x2", "torus:2x2"};
     uint32_t digests[96], count = 0;
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        for (uint32_t operation = 0; operation < OPERATIONS; operation++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
             for (uint32_t root = 0; root < roots_tried(operation, 2); root++) {
                 assert_in_range(count, 0, 95);
                 struct plan *plan = planned(names[i], operation, root);
-                for (uint32_t j = 0; j < count; j++)
+                for (uint32_t j = 0; j < count; j++) {
                     assert_int_not_equal(digests[j], plan->digest);
+                }
                 digests[count++] = plan->digest;
                 plan_free(plan);
             }
+        }
+    }
 }
 
 TEST(bounds_say_why)
@@ -478,8 +488,9 @@ TEST(sums_are_in_the_order_of_the_plan)
     double sum;
     struct plan *plan = planned("mesh:1x4", ECUBE_REDUCE, 0);
 
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         send[i] = (const uint8_t *)&x[i];
+    }
     receive[0] = (uint8_t *)&sum;
     const struct plan_data data = {sizeof sum, ECUBE_DOUBLE, ECUBE_SUM, send, receive};
     plan_perform(plan, &data);
@@ -525,8 +536,9 @@ TEST(exchanged_bytes_are_where_they_belong)
     for (uint32_t s = 0; s < NODES; s++) {
         send[s] = sent[s][0];
         receive[s] = got[s][0];
-        for (uint32_t d = 0; d < NODES; d++)
+        for (uint32_t d = 0; d < NODES; d++) {
             memset(sent[s][d], (int)(s * NODES + d), BYTES);
+        }
     }
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network network = network_of(names[i]);
@@ -534,9 +546,11 @@ TEST(exchanged_bytes_are_where_they_belong)
         const struct plan_data data = {BYTES, 0, 0, send, receive};
         memset(got, 0xff, sizeof got);
         plan_perform(plan, &data);
-        for (uint32_t s = 0; s < NODES; s++)
-            for (uint32_t d = 0; d < NODES; d++)
+        for (uint32_t s = 0; s < NODES; s++) {
+            for (uint32_t d = 0; d < NODES; d++) {
                 assert_memory_equal(got[d][s], sent[s][d], BYTES);
+            }
+        }
         plan_free(plan);
     }
 }

@@ -30,8 +30,9 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
     struct plan_fault fault = {.words = ""};
     struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan)
+    if (!plan) {
         assert_string_equal(fault.words, "");
+    }
     return plan;
 }
 
@@ -84,9 +85,10 @@ static void chosen(const char *name, uint32_t bytes, const char *algorithm, uint
 {
     struct plan *plan = planned(name, NULL, bytes, &ipsc860);
 
-    if (!is(plan, algorithm, segments))
+    if (!is(plan, algorithm, segments)) {
         fail_msg("%s, %u bytes: %s in %u segments", name, bytes, plan_algorithm(plan),
                  plan->segments);
+    }
     plan_free(plan);
 }
 
@@ -116,8 +118,9 @@ TEST(every_chain_is_right_on_every_small_network)
         for (; request.variant < variants; request.variant++) {
             struct plan *plan = chain->plan(&shapes[i], &request);
             struct plan_fault fault = {.words = ""};
-            if (!plan_prove(plan, &fault))
+            if (!plan_prove(plan, &fault)) {
                 assert_string_equal(fault.words, "");
+            }
             const char *words = machine_tries(plan, BYTES);
             assert_string_equal(words ? words : "", "");
             plan_free(plan);
@@ -160,8 +163,9 @@ static void rejected(struct plan *plan, const char *why)
     struct plan_fault fault = {.words = ""};
 
     assert_false(plan_prove(plan, &fault));
-    if (!strstr(fault.words, why))
+    if (!strstr(fault.words, why)) {
         assert_string_equal(fault.words, why);
+    }
     plan_free(plan);
 }
 

@@ -43,8 +43,9 @@ static void each_variant(const struct network *network, const struct candidate *
     for (request.variant = 0; request.variant < variants; request.variant++) {
         struct plan *plan = candidate->plan(network, &request);
         plan->variant = (uint16_t)request.variant;
-        if (!plan_prove(plan, &fault))
+        if (!plan_prove(plan, &fault)) {
             complain(network, candidate, &request, fault.words);
+        }
         look(candidate, plan, &request);
         plan_free(plan);
     }
@@ -58,12 +59,13 @@ static void each_plan(const struct network *network, uint32_t operation, try_pla
     uint32_t roots = operation_of(operation)->rooted ? network->nodes : 1;
     uint32_t stride = roots > ALL_ROOTS_NODES ? (roots - 1) / 2 : 1;
 
-    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++)
+    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
         for (uint32_t root = 0; candidate->possible(network) && root < roots; root += stride) {
             const struct plan_request request = {
                 .operation = operation, .root = root, .bytes = BYTES, .type = ECUBE_DOUBLE};
             each_variant(network, candidate, request, look);
         }
+    }
 }
 
 static const uint32_t operations[] = {ECUBE_BROADCAST, ECUBE_SCATTER,        ECUBE_GATHER,
@@ -79,17 +81,19 @@ static void try_on_machine(const struct candidate *candidate, const struct plan 
 {
     const char *words = machine_tries(plan, BYTES);
 
-    if (words)
+    if (words) {
         complain(&plan->network, candidate, request, words);
+    }
 }
 
 TEST(every_variant_does_what_it_promises)
 {
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         for (unsigned k = 0; k < sizeof operations / sizeof operations[0]; k++) {
             struct network network = network_of(names[i]);
             each_plan(&network, operations[k], try_on_machine);
         }
+    }
 }
 
 /* Order ---------------------------------------------------------------------------------------- */
@@ -135,18 +139,21 @@ static void compare_orders(const struct candidate *candidate, const struct plan 
         receive[node] = (uint8_t *)results[node];
     }
     plan_perform(plan, &data);
-    for (uint32_t node = 0; node < plan->network.nodes; node++)
+    for (uint32_t node = 0; node < plan->network.nodes; node++) {
         for (uint32_t i = 0; i < DOUBLES; i++) {
             uint32_t segment = (uint32_t)(((i + 1) * (uint64_t)plan->segments - 1) / DOUBLES);
             const char *at = words;
-            if (plan->operation == ECUBE_REDUCE && node != plan->root)
+            if (plan->operation == ECUBE_REDUCE && node != plan->root) {
                 continue;
+            }
             assert_true(plan_order(plan, node, segment, words, sizeof words));
             double sum = added_up(&at, (blocks ? node * DOUBLES : 0) + i);
-            if (memcmp(&sum, &results[node][i], sizeof sum) != 0)
+            if (memcmp(&sum, &results[node][i], sizeof sum) != 0) {
                 complain(&plan->network, candidate, request, "another sum than in its order");
+            }
             i += DOUBLES / 8;
         }
+    }
 }
 
 TEST(sums_have_the_bits_of_the_order_that_is_said)
@@ -162,11 +169,12 @@ TEST(sums_have_the_bits_of_the_order_that_is_said)
         numbers[i / (NODES * DOUBLES)][i % (NODES * DOUBLES)] =
             (double)(int64_t)x / (double)(1 + (x & 0xffff));
     }
-    for (unsigned i = 0; i < sizeof small / sizeof small[0]; i++)
+    for (unsigned i = 0; i < sizeof small / sizeof small[0]; i++) {
         for (unsigned k = 0; k < 3; k++) {
             struct network network = network_of(small[i]);
             each_plan(&network, sums[k], compare_orders);
         }
+    }
 }
 
 /* Times ---------------------------------------------------------------------------------------- */
@@ -182,10 +190,11 @@ static void best_is(const char *name, uint32_t operation, uint32_t bytes, uint64
 
     assert_string_equal(plan ? "" : fault.words, "");
     uint64_t took_ns = plan_time(plan, bytes, type ? 4 : 1, &ipsc860).model_ns;
-    if (took_ns > wanted_ns)
+    if (took_ns > wanted_ns) {
         fail_msg("%s on %s, %u bytes: %llu ns by %s, not %llu", operation_name(operation), name,
                  bytes, (unsigned long long)took_ns, plan_algorithm(plan),
                  (unsigned long long)wanted_ns);
+    }
     plan_free(plan);
 }
 
@@ -240,9 +249,10 @@ static void variant_takes(const char *name, uint32_t operation, const char *algo
     assert_string_equal(plan ? "" : fault.words, "");
     uint64_t took_ns = plan_time(plan, bytes, 1, &ipsc860).model_ns;
     plan_free(plan);
-    if (took_ns != wanted_ns)
+    if (took_ns != wanted_ns) {
         fail_msg("%s on %s by %s, %u bytes: %llu ns, not %llu", operation_name(operation), name,
                  algorithm, bytes, (unsigned long long)took_ns, (unsigned long long)wanted_ns);
+    }
 }
 
 TEST(closed_forms_are_met)
@@ -390,8 +400,10 @@ TEST(a_cycle_goes_through_all_nodes)
                                       "torus:9x3x3", "mesh:1x2"};
     static const char *const two[] = {"mesh:1x3", "mesh:1x8", "mesh:3x3", "mesh:5x3x3"};
 
-    for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++)
+    for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++) {
         cycle_is(one[i], 1);
-    for (unsigned i = 0; i < sizeof two / sizeof two[0]; i++)
+    }
+    for (unsigned i = 0; i < sizeof two / sizeof two[0]; i++) {
         cycle_is(two[i], 2);
+    }
 }

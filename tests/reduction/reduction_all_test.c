@@ -51,15 +51,17 @@ static uint64_t read(const uint8_t *at, uint32_t bytes)
 {
     uint64_t bits = 0;
 
-    while (bytes-- > 0)
+    while (bytes-- > 0) {
         bits = bits << 8 | at[bytes];
+    }
     return bits;
 }
 
 static void write(uint8_t *at, uint32_t bytes, uint64_t bits)
 {
-    for (uint32_t i = 0; i < bytes; i++)
+    for (uint32_t i = 0; i < bytes; i++) {
         at[i] = (uint8_t)(bits >> 8 * i);
+    }
 }
 
 static unsigned width(const struct form *form)
@@ -73,11 +75,12 @@ static signed_wide number_of(const struct form *form, uint64_t bits)
 {
     signed_wide value = 0;
 
-    for (unsigned i = 0; i < width(form); i++)
+    for (unsigned i = 0; i < width(form); i++) {
         if (bits >> i & 1) {
             signed_wide place = (signed_wide)1 << i;
             value += form->is_signed && i + 1 == width(form) ? -place : place;
         }
+    }
     return value;
 }
 
@@ -89,8 +92,9 @@ static uint64_t integer(const struct form *form, uint32_t operator_, uint64_t a,
     switch (operator_) {
     case ECUBE_SUM: return (uint64_t)(x + y);
     case ECUBE_PRODUCT:
-        for (unsigned i = 0; i < width(form); i++)
+        for (unsigned i = 0; i < width(form); i++) {
             result += b >> i & 1 ? a << i : 0;
+        }
         return result;
     case ECUBE_MIN: return x - y < 0 ? a : b;
     case ECUBE_MAX: return x - y > 0 ? a : b;
@@ -144,8 +148,9 @@ static struct exact exact_of(const struct form *form, uint64_t bits)
     uint64_t fraction = magnitude & ((UINT64_C(1) << (form->precision - 1)) - 1);
     int exponent = (int)(magnitude >> (form->precision - 1));
 
-    if (exponent == 0)
+    if (exponent == 0) {
         return (struct exact){bits & sign_of(form), fraction, 0};
+    }
     return (struct exact){bits & sign_of(form), fraction | UINT64_C(1) << (form->precision - 1),
                           exponent - 1};
 }
@@ -156,11 +161,13 @@ static uint64_t rounded(const struct form *form, struct exact x)
     uint64_t sign = x.negative ? sign_of(form) : 0;
     int bits = 0;
 
-    while (bits < 128 && x.mantissa >> bits)
+    while (bits < 128 && x.mantissa >> bits) {
         bits++;
+    }
     int shift = bits - (int)form->precision;
-    if (x.exponent + shift < 0)
+    if (x.exponent + shift < 0) {
         shift = -x.exponent;
+    }
     wide mantissa = x.mantissa;
     if (shift >= 128) {
         mantissa = 0;
@@ -171,8 +178,9 @@ static uint64_t rounded(const struct form *form, struct exact x)
     } else {
         mantissa <<= -shift;
     }
-    if (mantissa == 0)
+    if (mantissa == 0) {
         return sign;
+    }
     wide encoded = ((wide)(unsigned)(x.exponent + shift) << (form->precision - 1)) + mantissa;
     return sign | (encoded < infinity(form) ? (uint64_t)encoded : infinity(form));
 }
@@ -181,15 +189,17 @@ static uint64_t sum(const struct form *form, uint64_t a, uint64_t b)
 {
     uint64_t low = ~sign_of(form);
 
-    if ((a & low) == infinity(form) || (b & low) == infinity(form))
+    if ((a & low) == infinity(form) || (b & low) == infinity(form)) {
         return (a & low) != infinity(form)   ? b
                : (b & low) != infinity(form) ? a
                : a == b                      ? a
                                              : none(form);
+    }
     struct exact x = exact_of(form, (a & low) < (b & low) ? b : a);
     struct exact y = exact_of(form, (a & low) < (b & low) ? a : b);
-    if (x.mantissa == 0)
+    if (x.mantissa == 0) {
         return a & b;
+    }
     int apart = x.exponent - y.exponent;
     x.mantissa <<= 64;
     x.exponent -= 64;
@@ -197,8 +207,9 @@ static uint64_t sum(const struct form *form, uint64_t a, uint64_t b)
     wide moved = apart < 128 ? y.mantissa >> apart : 0;
     bool rest = y.mantissa && (apart >= 128 || moved << apart != y.mantissa);
     x.mantissa += x.negative == y.negative ? moved : -(moved + rest);
-    if (x.mantissa == 0)
+    if (x.mantissa == 0) {
         return 0;
+    }
     x.mantissa |= rest;
     return rounded(form, x);
 }
@@ -208,8 +219,9 @@ static uint64_t product(const struct form *form, uint64_t a, uint64_t b)
     uint64_t low = ~sign_of(form), sign = (a ^ b) & sign_of(form);
     int bias = (1 << (form->exponent_bits - 1)) - 1;
 
-    if ((a & low) == infinity(form) || (b & low) == infinity(form))
+    if ((a & low) == infinity(form) || (b & low) == infinity(form)) {
         return (a & low) == 0 || (b & low) == 0 ? none(form) : sign | infinity(form);
+    }
     struct exact x = exact_of(form, a), y = exact_of(form, b);
     /* the least subnormal number is 2^(2 - bias - precision) */
     return rounded(form, (struct exact){sign != 0, x.mantissa * y.mantissa,
@@ -226,8 +238,9 @@ static int64_t ordinal(const struct form *form, uint64_t bits)
 
 static uint64_t floating(const struct form *form, uint32_t operator_, uint64_t a, uint64_t b)
 {
-    if (is_none(form, a) || is_none(form, b))
+    if (is_none(form, a) || is_none(form, b)) {
         return none(form);
+    }
     switch (operator_) {
     case ECUBE_SUM: return sum(form, a, b);
     case ECUBE_PRODUCT: return product(form, a, b);
@@ -305,13 +318,15 @@ static uint64_t drawn_value(const struct form *form)
     case 0: return extreme(form, (unsigned)(bits % EXTREMES));
     case 1: return bits;
     case 2:
-        if (!form->floats)
+        if (!form->floats) {
             return bits % 5 - 2;
+        }
         exponent = (UINT64_C(1) << (form->exponent_bits - 1)) - 8 + next() % 16;
         break;
     default:
-        if (!form->floats)
+        if (!form->floats) {
             return extreme(form, (unsigned)(bits % EXTREMES)) + next() % 5 - 2;
+        }
         exponent = next() % 2 ? next() % 3 : next() % (UINT64_C(1) << form->exponent_bits);
     }
     return (bits & ~infinity(form)) | exponent << (form->precision - 1);
@@ -325,8 +340,9 @@ static void draw(uint32_t type, uint8_t *at)
     write(at, 8, next());
     write(at + 8, 8, next());
     write(at, form->bytes, drawn_value(form));
-    if (form->pair)
+    if (form->pair) {
         write(at + form->bytes, 4, index);
+    }
 }
 
 static void combine_one(uint32_t type, uint32_t operator_, uint8_t *into, const uint8_t *from)
@@ -349,12 +365,14 @@ static void each(void (*try)(uint32_t type, uint32_t operator_))
 {
     unsigned pairs = 0;
 
-    for (uint32_t type = 1; type < TYPES; type++)
-        for (uint32_t operator_ = 1; operator_ < OPERATORS; operator_++)
+    for (uint32_t type = 1; type < TYPES; type++) {
+        for (uint32_t operator_ = 1; operator_ < OPERATORS; operator_++) {
             if (reduction_possible(type, operator_)) {
                 try(type, operator_);
                 pairs++;
             }
+        }
+    }
     assert_int_equal(pairs, 8 * 10 + 2 * 4 + 4 * 2);
 }
 
@@ -373,8 +391,9 @@ static void try_reference(uint32_t type, uint32_t operator_)
         memcpy(wanted, a, sizeof a);
         combine_one(type, operator_, got, b);
         reference(type, operator_, wanted, b);
-        if (memcmp(got, wanted, reduction_element_bytes(type)) != 0)
+        if (memcmp(got, wanted, reduction_element_bytes(type)) != 0) {
             differs(type, operator_, a, b, got, wanted);
+        }
     }
 }
 
@@ -394,8 +413,9 @@ static void try_other_way_round(uint32_t type, uint32_t operator_)
         memcpy(ba, b, sizeof b);
         combine_one(type, operator_, ab, b);
         combine_one(type, operator_, ba, a);
-        if (memcmp(ab, ba, reduction_element_bytes(type)) != 0)
+        if (memcmp(ab, ba, reduction_element_bytes(type)) != 0) {
             differs(type, operator_, a, b, ab, ba);
+        }
     }
 }
 
@@ -408,8 +428,9 @@ static void try_other_brackets(uint32_t type, uint32_t operator_)
 {
     uint8_t a[ELEMENT_MAX], b[ELEMENT_MAX], c[ELEMENT_MAX], left[ELEMENT_MAX], right[ELEMENT_MAX];
 
-    if (forms[type].floats && (operator_ == ECUBE_SUM || operator_ == ECUBE_PRODUCT))
+    if (forms[type].floats && (operator_ == ECUBE_SUM || operator_ == ECUBE_PRODUCT)) {
         return;
+    }
     for (unsigned i = 0; i < COUNT; i++) {
         draw(type, a);
         draw(type, b);
@@ -420,8 +441,9 @@ static void try_other_brackets(uint32_t type, uint32_t operator_)
         memcpy(right, b, sizeof b);
         combine_one(type, operator_, right, c);
         combine_one(type, operator_, right, a);
-        if (memcmp(left, right, reduction_element_bytes(type)) != 0)
+        if (memcmp(left, right, reduction_element_bytes(type)) != 0) {
             differs(type, operator_, a, b, left, right);
+        }
     }
 }
 

@@ -54,10 +54,12 @@ TEST(types_and_operators_go_together_or_not)
         assert_int_equal(reduction_element_bytes(type) > 0, integer || floating || pair);
         assert_int_equal(reduction_type_name(type) != NULL, integer || floating || pair);
     }
-    for (uint32_t type = 1; reduction_type_name(type); type++)
+    for (uint32_t type = 1; reduction_type_name(type); type++) {
         assert_int_equal(reduction_type_named(reduction_type_name(type)), type);
-    for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++)
+    }
+    for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
         assert_int_equal(reduction_operator_named(reduction_operator_name(operator_)), operator_);
+    }
     assert_int_equal(reduction_operator_named("bitwise-xor"), ECUBE_BITWISE_XOR);
     assert_int_equal(reduction_operator_named("bitwise xor"), 0);
     assert_int_equal(reduction_operator_named("bitwise"), 0);

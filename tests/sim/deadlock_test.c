@@ -31,8 +31,10 @@ unsigned __wrap_router_next_hop(const struct router *router, uint32_t dst)
 {
     unsigned port = __real_router_next_hop(router, dst);
 
-    if (!odd_nodes_turn || port >= router->network.ports || __builtin_popcount(router->id) % 2 == 0)
+    if (!odd_nodes_turn || port >= router->network.ports ||
+        __builtin_popcount(router->id) % 2 == 0) {
         return port;
+    }
     return 31u - (unsigned)__builtin_clz(router->id ^ dst);
 }
 
@@ -49,11 +51,13 @@ static struct sim_result opposite_nodes_exchange(void)
     uint32_t done, total;
 
     assert_non_null(sim);
-    while (strcmp(sim_progress(sim, &done, &total), "run") != 0)
+    while (strcmp(sim_progress(sim, &done, &total), "run") != 0) {
         assert_true(sim_advance(sim, 1));
+    }
     while (sim->tasks[0].state != TASK_POLLS || sim->tasks[1].state != TASK_POLLS ||
-           sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS)
+           sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS) {
         assert_true(sim_advance(sim, 1));
+    }
     for (uint32_t rank = 0; rank < 4; rank++) {
         uint32_t at = sim->tasks[rank].data_address;
         assert_true(program_message(sim, rank, ECUBE_CALL_RECEIVE, (int32_t)(rank ^ 3), 7,
@@ -62,8 +66,9 @@ static struct sim_result opposite_nodes_exchange(void)
             program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 3), 7, at, BYTES) >= 0);
         sim_wake(sim, rank);
     }
-    while (sim_advance(sim, 100000))
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     return result;
@@ -84,14 +89,16 @@ TEST(circuits_out_of_order_deadlock_and_are_named)
     struct sim_result result = opposite_nodes_exchange();
     odd_nodes_turn = false;
     assert_int_equal(result.verdict, SIM_STUCK);
-    for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++)
+    for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_string_equal(result.troubles[i], lines[i]);
+    }
 }
 
 TEST(the_same_circuits_in_order_wait_for_no_link)
 {
     struct sim_result result = opposite_nodes_exchange();
     assert_int_not_equal(result.verdict, SIM_STUCK);
-    for (unsigned i = 0; i < result.trouble_count; i++)
+    for (unsigned i = 0; i < result.trouble_count; i++) {
         assert_null(strstr(result.troubles[i], "link"));
+    }
 }

@@ -16,18 +16,20 @@ static bool is_right(const struct sim_options *options, const struct sim_result 
     const struct sim_line *line = &result->lines[0];
 
     why[0] = '\0';
-    if (result->verdict != SIM_GOOD || result->trouble_count)
+    if (result->verdict != SIM_GOOD || result->trouble_count) {
         snprintf(why, SIM_TEXT_MAX, "verdict %d: %.300s", (int)result->verdict,
                  result->trouble_count ? result->troubles[0] : "nothing is told");
-    else if (result->questions)
+    } else if (result->questions) {
         snprintf(why, SIM_TEXT_MAX, "nothing moved until the host asked");
-    else if (result->line_count != 1 || line->nodes != options->network.nodes || !result->checked)
+    } else if (result->line_count != 1 || line->nodes != options->network.nodes ||
+               !result->checked) {
         snprintf(why, SIM_TEXT_MAX, "not all nodes have measured and checked");
-    else if (line->wrong)
+    } else if (line->wrong) {
         snprintf(why, SIM_TEXT_MAX, "%" PRIu64 " wrong bytes", line->wrong);
-    else if (line->model_ns != line->predicted_ns)
+    } else if (line->model_ns != line->predicted_ns) {
         snprintf(why, SIM_TEXT_MAX, "it takes %" PRIu64 " ns, and %" PRIu64 " are predicted",
                  line->model_ns, line->predicted_ns);
+    }
     return !why[0];
 }
 
@@ -53,8 +55,9 @@ bool execution_is_right(struct plan *plan, uint32_t bytes, uint32_t type, char w
     struct sim_result result;
 
     CHECK(sim);
-    while (sim_advance(sim, ADVANCE_EVENTS))
+    while (sim_advance(sim, ADVANCE_EVENTS)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     return is_right(&options, &result, why);

@@ -16,11 +16,14 @@
 
 static bool said(const struct sim_result *result, const char *text)
 {
-    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
-        if (strstr(result->troubles[i], text))
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        if (strstr(result->troubles[i], text)) {
             return true;
-    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
+        }
+    }
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         print_message("%s\n", result->troubles[i]);
+    }
     return false;
 }
 
@@ -53,11 +56,13 @@ TEST(a_killed_node_is_named_in_every_phase)
 
 TEST(every_trouble_has_a_name_of_its_own)
 {
-    for (unsigned i = 0; i < SIM_TROUBLE_KINDS; i++)
-        for (unsigned j = 0; j <= i; j++)
+    for (unsigned i = 0; i < SIM_TROUBLE_KINDS; i++) {
+        for (unsigned j = 0; j <= i; j++) {
             assert_int_equal(strcmp(sim_trouble_name((enum sim_trouble_kind)i),
                                     sim_trouble_name((enum sim_trouble_kind)j)) == 0,
                              i == j);
+        }
+    }
 }
 
 TEST(a_cut_link_is_named)
@@ -182,8 +187,9 @@ TEST(a_stop_that_comes_with_the_start_stops)
     memcpy(options.faults.list, faults, sizeof faults);
     options.faults.count = 2;
     struct sim *sim = sim_make(&options);
-    while (sim_advance(sim, 1000))
+    while (sim_advance(sim, 1000)) {
         ;
+    }
     assert_int_equal(sim_node_status(sim, 3), E_CANCELLED);
     assert_false(sim_node_given_up(sim, 3));
     sim_free(sim);
@@ -196,8 +202,9 @@ static bool aborts(const struct sim_options *options, uint32_t aborter)
     struct sim *sim = sim_make(options);
     struct sim_result result;
 
-    while (sim_advance(sim, 1000))
+    while (sim_advance(sim, 1000)) {
         ;
+    }
     sim_result(sim, &result);
     if (result.faults_happened == 0) {
         assert_int_equal(result.verdict, SIM_GOOD);
@@ -212,10 +219,11 @@ static bool aborts(const struct sim_options *options, uint32_t aborter)
     for (uint32_t rank = 0; rank < options->network.nodes; rank++) {
         int status = sim_node_status(sim, rank);
         assert_false(sim_node_given_up(sim, rank));
-        if (rank == aborter)
+        if (rank == aborter) {
             assert_int_equal(status, SIM_ABORT_STATUS);
-        else
+        } else {
             assert_true(status == E_OK || status == E_CANCELLED || status == E_PEER_GONE);
+        }
     }
     sim_free(sim);
     return true;
@@ -286,8 +294,9 @@ TEST(an_abort_and_a_user_who_stops_the_program_go_together)
         bool told = result.trouble_count && result.abouts[0].kind == SIM_TROUBLE_ABORTED;
         assert_int_equal(result.verdict, told ? SIM_ERROR : SIM_GOOD);
         assert_in_range(result.faults_happened, told, 1);
-        for (unsigned i = 0; i < result.trouble_count && i < SIM_TROUBLES_MAX; i++)
+        for (unsigned i = 0; i < result.trouble_count && i < SIM_TROUBLES_MAX; i++) {
             assert_int_not_equal(result.abouts[i].kind, SIM_TROUBLE_DOWNLOAD_FAILED);
+        }
         aborted += told;
         good += !told;
     }
@@ -390,10 +399,11 @@ TEST(one_fault_at_any_event_is_repaired_or_told)
             bool right = result.verdict == SIM_GOOD && result.trouble_count == 0;
             bool told = result.verdict == SIM_ERROR && result.trouble_count > 0;
             bool breaks = action >= SIM_KILL_SENDER;
-            if (!(breaks ? told || (late && right) : right))
+            if (!(breaks ? told || (late && right) : right)) {
                 print_message("action %u at event %u of %u: verdict %d, %s\n", action,
                               (unsigned)event, (unsigned)events, result.verdict,
                               result.troubles[0]);
+            }
             assert_true(breaks ? told || (late && right) : right);
             assert_int_equal(result.damaged, 1);
         }
@@ -409,8 +419,9 @@ TEST(a_run_can_be_stopped_and_told_at_an_event)
     options.stop_at = 305;
     options.history = true;
     struct sim *sim = sim_make(&options);
-    while (sim_advance(sim, 1000))
+    while (sim_advance(sim, 1000)) {
         ;
+    }
     struct sim_result result;
     sim_result(sim, &result);
     assert_int_equal(result.verdict, SIM_STOPPED);
@@ -429,18 +440,20 @@ TEST(a_frame_under_way_is_lost_when_its_link_is_cut)
     struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
 
     for (unsigned port = 1; port <= options.network.ports;
-         port++) /* the last one leads to the host */
+         port++) { /* the last one leads to the host */
         for (unsigned cut = 0; cut < 2; cut++) {
             struct sim *sim = sim_make(&options);
             struct sim_end *end = sim_end_at(sim, 0, port);
             end->link.ops->send(&end->link, frame, sizeof frame);
-            if (cut)
+            if (cut) {
                 sim_end_cut(end);
+            }
             partition_act(sim->partitions);
             partition_meet(sim->partitions);
             assert_int_equal(end->peer->arrived, cut ? 0 : 1);
             sim_free(sim);
         }
+    }
 }
 
 TEST(too_much_memory_is_known_before_it_is_asked_for)

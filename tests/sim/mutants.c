@@ -54,14 +54,15 @@ static const struct candidate *draw_candidate(struct mutant *m, uint32_t *number
     const struct candidate *candidate;
     uint32_t operation, count = 0;
 
-    do
+    do {
         operation = draw(m, OPERATIONS);
-    while (!operation_of(operation) || !operation_of(operation)->planned);
-    while (candidate_of(operation, count))
+    } while (!operation_of(operation) || !operation_of(operation)->planned);
+    while (candidate_of(operation, count)) {
         count++;
-    do
+    }
+    do {
         candidate = candidate_of(operation, *number = draw(m, count));
-    while (!candidate->possible(&m->network));
+    } while (!candidate->possible(&m->network));
     return candidate;
 }
 
@@ -215,9 +216,9 @@ static uint32_t draw_neighbour(struct mutant *m, uint32_t node)
 {
     uint32_t next;
 
-    do
+    do {
         next = network_neighbour(&m->network, node, draw(m, m->network.ports));
-    while (next == NETWORK_NO_NODE);
+    } while (next == NETWORK_NO_NODE);
     return next;
 }
 
@@ -234,8 +235,9 @@ static void change_path(struct mutant *m)
     }
     size_t leave = draw(m, (uint32_t)count - 1);
     size_t join = leave + 1 + draw(m, (uint32_t)(count - leave - 1));
-    for (; i <= leave; i++)
+    for (; i <= leave; i++) {
         json_array_append(path, json_array_get(old, i));
+    }
     uint32_t at = (uint32_t)json_integer_value(json_array_get(old, leave));
     uint32_t to = (uint32_t)json_integer_value(json_array_get(old, join));
     for (uint32_t steps = draw(m, WALK_MAX); steps > 0; steps--) {
@@ -246,8 +248,9 @@ static void change_path(struct mutant *m)
         at = network_neighbour(&m->network, at, network_next_hop(&m->network, at, to));
         json_array_append_new(path, json_integer(at));
     }
-    for (i = join + 1; i < count; i++)
+    for (i = join + 1; i < count; i++) {
         json_array_append(path, json_array_get(old, i));
+    }
     json_object_set_new(circuit, "path", path);
 }
 
@@ -286,16 +289,18 @@ static void change_blocks(struct mutant *m)
     json_t *others = json_object_get(draw_circuit(m), "blocks");
     uint32_t count = (uint32_t)json_array_size(blocks);
 
-    if (!count || !json_array_size(others))
+    if (!count || !json_array_size(others)) {
         return;
+    }
     uint32_t a = draw(m, count), b = draw(m, (uint32_t)json_array_size(others));
     json_t *one = json_copy(json_array_get(blocks, a));
     json_t *other = json_copy(json_array_get(others, b));
     json_array_set_new(blocks, a, other);
-    if (draw(m, 2))
+    if (draw(m, 2)) {
         json_array_set_new(others, b, one);
-    else
+    } else {
         json_decref(one);
+    }
 }
 
 /* The last blocks of a circuit go in another one, a step later. */
@@ -310,10 +315,12 @@ static void split(struct mutant *m)
         return;
     }
     uint32_t kept = 1 + draw(m, count - 1);
-    for (uint32_t i = 0; i < kept; i++)
+    for (uint32_t i = 0; i < kept; i++) {
         json_array_remove(later, 0);
-    while (json_array_size(blocks) > kept)
+    }
+    while (json_array_size(blocks) > kept) {
         json_array_remove(blocks, kept);
+    }
     set_number(rest, "step", number_of(circuit, "step") + 1);
     json_array_append_new(m->circuits, rest);
     forget_order(m);
@@ -335,8 +342,9 @@ static void change(struct mutant *m)
         repeat,       leave_out,   split,       forget_sets,  change_blocks};
 
     for (uint32_t changes = 1 + draw(m, CHANGES_MAX);
-         changes > 0 && json_array_size(m->circuits) > 0; changes--)
+         changes > 0 && json_array_size(m->circuits) > 0; changes--) {
         ways[draw(m, sizeof ways / sizeof ways[0])](m);
+    }
 }
 
 /* What becomes of it --------------------------------------------------------------------------- */
@@ -374,8 +382,9 @@ static void one(uint64_t number, struct mutants_tally *tally)
 
     m.network = draw_network(&m);
     struct plan *original = draw_plan(&m, &command);
-    if (!original)
+    if (!original) {
         return;
+    }
     load(&m, original, &command);
     plan_free(original);
     change(&m);
@@ -384,8 +393,9 @@ static void one(uint64_t number, struct mutants_tally *tally)
     if (plan) {
         tally->accepted++;
         if (!execution_is_right(plan, command.request.bytes, command.request.type, why) &&
-            tally->failed++ < SHOWN_MAX)
+            tally->failed++ < SHOWN_MAX) {
             complain(&m, number, why);
+        }
         plan_free(plan);
     }
     json_decref(m.head);
@@ -395,7 +405,8 @@ struct mutants_tally mutants_run(uint64_t first, uint64_t accepted)
 {
     struct mutants_tally tally = {0};
 
-    for (; tally.accepted < accepted; first++)
+    for (; tally.accepted < accepted; first++) {
         one(first, &tally);
+    }
     return tally;
 }

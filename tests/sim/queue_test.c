@@ -11,8 +11,9 @@ TEST(events_come_in_the_order_of_time_then_number)
     struct queue queue = {0};
     uint64_t seed = 5;
 
-    for (uint32_t i = 0; i < 20000; i++)
+    for (uint32_t i = 0; i < 20000; i++) {
         queue_add(&queue, (struct event){random_below(&seed, 500), i, 0, i});
+    }
     struct event last = queue_take(&queue);
     for (uint32_t i = 1; i < 20000; i++) {
         struct event next = queue_take(&queue);
@@ -29,8 +30,9 @@ TEST(events_that_are_added_while_others_are_taken_keep_the_order)
     struct queue queue = {0};
     uint64_t seed = 6, now = 0, order = 0;
 
-    for (unsigned i = 0; i < 1000; i++)
+    for (unsigned i = 0; i < 1000; i++) {
         queue_add(&queue, (struct event){random_below(&seed, 1000), order++, 0, 0});
+    }
     for (unsigned i = 0; i < 50000; i++) {
         assert_true(queue_time(&queue) >= now);
         struct event event = queue_take(&queue);
@@ -48,7 +50,7 @@ TEST(what_is_due_is_taken_at_once_and_the_rest_stay_in_order)
 {
     uint64_t seed = 7;
 
-    for (uint32_t count = 1; count <= 3000; count = count * 3 + 1)
+    for (uint32_t count = 1; count <= 3000; count = count * 3 + 1) {
         for (uint64_t until = 0; until <= 100; until += 5) {
             struct queue queue = {0};
             struct batch batch = {0};
@@ -76,6 +78,7 @@ TEST(what_is_due_is_taken_at_once_and_the_rest_stay_in_order)
             batch_free(&batch);
             queue_free(&queue);
         }
+    }
 }
 
 TEST(an_empty_queue_has_no_time)

@@ -43,8 +43,9 @@ static inline struct sim_result simulated(const struct sim_options *options)
     struct sim_result result;
 
     assert_non_null(sim);
-    while (sim_advance(sim, 100000))
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     return result;
@@ -55,12 +56,14 @@ static inline struct sim_result simulated_well(const struct sim_options *options
 {
     struct sim_result result = simulated(options);
 
-    if (result.verdict != SIM_GOOD)
+    if (result.verdict != SIM_GOOD) {
         print_message("verdict %d: %s\n", result.verdict, result.troubles[0]);
+    }
     assert_int_equal(result.verdict, SIM_GOOD);
     assert_int_equal(result.trouble_count, 0);
     assert_int_equal(result.questions, 0);
-    for (unsigned i = 0; i < result.line_count; i++)
+    for (unsigned i = 0; i < result.line_count; i++) {
         assert_int_equal(result.lines[i].wrong, 0);
+    }
     return result;
 }

@@ -34,8 +34,9 @@ static void expect_same(const struct sim_result *one, const struct sim_result *o
     assert_int_equal(one->verdict, other->verdict);
     assert_int_equal(one->trouble_count, other->trouble_count);
     assert_int_equal(one->trouble_event, other->trouble_event);
-    for (unsigned i = 0; i < one->trouble_count && i < SIM_TROUBLES_MAX; i++)
+    for (unsigned i = 0; i < one->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         assert_string_equal(one->troubles[i], other->troubles[i]);
+    }
 }
 
 static void expect_same_on_threads(struct sim_options *options)
@@ -60,8 +61,9 @@ TEST(every_scenario_is_the_same_on_any_number_of_threads)
         options.size_count = 2;
         options.scrub = scenario % 2;
         char why[SIM_WHY_MAX];
-        if (!sim_scenario_fits(options.scenario, &options.network, why))
+        if (!sim_scenario_fits(options.scenario, &options.network, why)) {
             continue;
+        }
         expect_same_on_threads(&options);
     }
 }
@@ -101,9 +103,9 @@ static enum sim_scenario any_scenario(unsigned dims, uint64_t *seed)
     enum sim_scenario scenario;
     char why[SIM_WHY_MAX];
 
-    do
+    do {
         scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
-    while (!sim_scenario_fits(scenario, &network, why));
+    } while (!sim_scenario_fits(scenario, &network, why));
     return scenario;
 }
 
@@ -115,8 +117,9 @@ static struct sim_options drawn(uint64_t seed)
     struct sim_options options = simulation(dims, scenario, 0);
 
     options.sizes[0] = scenario_element_bytes(&options) * (1 + random_below(&seed, 6000));
-    if (random_below(&seed, 4))
+    if (random_below(&seed, 4)) {
         options.profile = unit_profile; /* most things happen at one time with others */
+    }
     options.messages = 1 + random_below(&seed, 24);
     options.sizes[options.size_count] =
         scenario_element_bytes(&options) * random_below(&seed, 1500);
@@ -188,8 +191,9 @@ static void add_up(void *context, unsigned member)
     struct tally *tally = context;
 
     tally->sums[member] = 0;
-    for (unsigned i = 0; i < MEMBERS; i++)
+    for (unsigned i = 0; i < MEMBERS; i++) {
         tally->sums[member] += tally->runs[i];
+    }
 }
 
 TEST(a_crew_does_each_share_once_and_sees_the_others)

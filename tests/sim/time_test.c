@@ -44,12 +44,14 @@ TEST(the_exchange_of_16_nodes_takes_the_published_times)
     struct sim_options options = simulation(4, SIM_EXCHANGE, 0);
 
     options.algorithm = "AAP";
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 5; i++) {
         options.sizes[i] = bytes[i];
+    }
     options.size_count = 5;
     struct sim_result result = simulated_well(&options);
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 5; i++) {
         assert_int_equal(result.lines[i].model_ns, ns[i]);
+    }
 }
 
 TEST(the_exchange_of_128_nodes_has_eta_3_359)
@@ -69,7 +71,7 @@ TEST(collectives_take_their_closed_forms_on_2_to_256_nodes)
     static const char *const algorithms[] = {"AAP", "halving tree", "halving tree", "halving tree",
                                              "pair exchange"};
 
-    for (unsigned dims = 1; dims <= 8; dims++)
+    for (unsigned dims = 1; dims <= 8; dims++) {
         for (unsigned i = 0; i < 5; i++) {
             struct sim_options options = simulation(dims, scenarios[i], 24);
             options.algorithm = algorithms[i];
@@ -78,11 +80,13 @@ TEST(collectives_take_their_closed_forms_on_2_to_256_nodes)
                 options.size_count = 2;
             }
             expect_published_form(&options);
-            if (scenarios[i] == SIM_EXCHANGE && dims >= 7)
+            if (scenarios[i] == SIM_EXCHANGE && dims >= 7) {
                 continue; /* once is enough: these are long */
+            }
             options.profile = unit_profile;
             expect_published_form(&options);
         }
+    }
 }
 
 /* All of one network, with sizes that are no multiples of anything, and none at all. */
@@ -92,8 +96,9 @@ static void collectives_on(const char *name)
 
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         struct sim_options options = simulation(0, (enum sim_scenario)operation, 24);
-        if (!operation_of(operation) || !operation_of(operation)->planned)
+        if (!operation_of(operation) || !operation_of(operation)->planned) {
             continue;
+        }
         options.network = network;
         options.sizes[1] = scenario_type(&options) ? 1036 : 1037;
         options.sizes[2] = 0;
@@ -113,10 +118,11 @@ TEST(reductions_of_every_type_and_operator_are_right)
     static const char *const names[] = {"cube:3", "ring:5", "mesh:3x4", "torus:3x3"};
     unsigned pairs = 0;
 
-    for (uint8_t type = 1; reduction_type_name(type); type++)
+    for (uint8_t type = 1; reduction_type_name(type); type++) {
         for (uint8_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
-            if (!reduction_possible(type, operator_))
+            if (!reduction_possible(type, operator_)) {
                 continue;
+            }
             struct sim_options options = simulation(0, scenarios[(type + operator_) % 4], 64);
             options.network = network_of(names[pairs++ % 4]);
             options.type = type;
@@ -125,6 +131,7 @@ TEST(reductions_of_every_type_and_operator_are_right)
             options.size_count = 2;
             expect_right(&options);
         }
+    }
     assert_int_equal(pairs, 8 * 10 + 2 * 4 + 4 * 2);
 }
 
@@ -152,8 +159,9 @@ TEST(collectives_take_the_predicted_time_on_every_network)
         "mesh:1x7",  "mesh:2x2",  "mesh:3x4",    "mesh:5x1x3",  "mesh:7x1",    "torus:2x2",
         "torus:3x3", "torus:4x4", "torus:3x4x2", "torus:5x3x2", "mesh:2x2x2x3"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         collectives_on(names[i]);
+    }
 }
 
 /* Messages, too, begin anew for every size: an align knows no network. */
@@ -195,8 +203,9 @@ TEST(the_order_of_ties_does_not_change_a_schedules_time)
 {
     struct sim_options options = simulation(4, SIM_SCATTER, 2000);
 
-    for (options.shuffle = 1; options.shuffle <= 5; options.shuffle++)
+    for (options.shuffle = 1; options.shuffle <= 5; options.shuffle++) {
         expect_right(&options);
+    }
 }
 
 /* A circuit of the scatter lasts 49 s of model time: more than a link without an answer lives. */
@@ -226,9 +235,10 @@ static void download_on(const char *name)
                                        .common_bytes = 5000,
                                        .block_bytes = 16};
         struct sim_result result = simulated_well(&options);
-        if (x >= download_best_x(&costs, &network))
+        if (x >= download_best_x(&costs, &network)) {
             assert_int_equal(result.lines[0].model_ns,
                              download_decremental_ns(&costs, &network, x));
+        }
     }
 }
 
@@ -240,6 +250,7 @@ TEST(the_download_takes_the_time_of_formula_9)
         "ring:16",  "ring:128",   "mesh:3x4",  "mesh:1x7",    "mesh:7x1",  "mesh:5x1x3",
         "mesh:9x9", "mesh:2x2x2", "torus:4x4", "torus:3x4x2", "torus:2x2", "torus:7x5x3"};
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         download_on(names[i]);
+    }
 }

@@ -55,16 +55,18 @@ static void check_event(const json_t *event)
     assert_true(json_is_integer(json_object_get(event, "pid")));
     assert_true(json_is_integer(json_object_get(event, "tid")));
     assert_true(*text_of(event, "name"));
-    if (*kind == 'M')
+    if (*kind == 'M') {
         return;
+    }
     ns_of(event, "ts");
     assert_true(*text_of(event, "cat"));
-    if (*kind == 'X')
+    if (*kind == 'X') {
         assert_true(ns_of(event, "dur") > 0);
-    else if (*kind == 'i')
+    } else if (*kind == 'i') {
         assert_non_null(strstr("t p g", text_of(event, "s")));
-    else
+    } else {
         assert_true(*text_of(event, "id"));
+    }
 }
 
 static void count_slice(const json_t *event, const char *category, struct seen *seen)
@@ -73,8 +75,9 @@ static void count_slice(const json_t *event, const char *category, struct seen *
 
     if (strcmp(category, "circuit") == 0) {
         seen->circuits++;
-        if (json_integer_value(json_object_get(arguments, "hop")) == 1)
+        if (json_integer_value(json_object_get(arguments, "hop")) == 1) {
             seen->hops += (uint64_t)json_integer_value(json_object_get(arguments, "hops"));
+        }
     }
     seen->reserved += strcmp(category, "reserved") == 0;
     seen->steps += strcmp(category, "step") == 0;
@@ -94,8 +97,9 @@ static void count_event(const json_t *event, struct seen *seen)
         return;
     }
     const char *category = text_of(event, "cat");
-    if (*kind == 'X' || *kind == 'i')
+    if (*kind == 'X' || *kind == 'i') {
         count_slice(event, category, seen);
+    }
     seen->messages += *kind == 'b';
     seen->faults += *kind == 'i' && strcmp(category, "fault") == 0;
     seen->refused += *kind == 'i' && strcmp(category, "refused") == 0;
@@ -106,8 +110,9 @@ static int earlier(const void *one, const void *other)
 {
     const struct busy *a = one, *b = other;
 
-    if (a->track != b->track)
+    if (a->track != b->track) {
         return a->track < b->track ? -1 : 1;
+    }
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
@@ -122,14 +127,16 @@ static void check_overlaps(const json_t *events)
     json_array_foreach(events, i, event)
     {
         if (strcmp(text_of(event, "ph"), "X") != 0 ||
-            strcmp(text_of(event, "cat"), "reserved") == 0)
+            strcmp(text_of(event, "cat"), "reserved") == 0) {
             continue;
+        }
         busy[count++] = (struct busy){ns_of(event, "ts"), ns_of(event, "ts") + ns_of(event, "dur"),
                                       json_integer_value(json_object_get(event, "tid"))};
     }
     qsort(busy, count, sizeof *busy, earlier);
-    for (i = 1; i < count; i++)
+    for (i = 1; i < count; i++) {
         assert_true(busy[i].track != busy[i - 1].track || busy[i].start_ns >= busy[i - 1].end_ns);
+    }
     free(busy);
 }
 
@@ -144,8 +151,9 @@ static char *traced(struct sim_options options, uint64_t events, size_t *bytes)
     options.trace_fd = fd;
     struct sim *sim = sim_make(&options);
     assert_non_null(sim);
-    while (sim_advance(sim, events ? events : 100000) && !events)
+    while (sim_advance(sim, events ? events : 100000) && !events) {
         ;
+    }
     struct trace_result result = sim_trace_end(sim);
     sim_free(sim);
     assert_int_equal(result.error, 0);
@@ -174,8 +182,9 @@ static struct seen looked_at(struct sim_options options, uint64_t events_max)
     char *text = traced(options, events_max, &bytes);
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 
-    if (!root)
+    if (!root) {
         fail_msg("line %d: %s", error.line, error.text);
+    }
     const json_t *events = json_object_get(root, "traceEvents");
     assert_true(json_is_array(events));
     json_array_foreach(events, i, event)
@@ -211,12 +220,13 @@ TEST(an_exchange_is_all_on_its_links)
 
 TEST(every_circuit_is_one_slice_on_each_of_its_links)
 {
-    for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++)
+    for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++) {
         for (unsigned dims = 1; dims <= 4; dims++) {
             struct sim_options options = simulation(dims, (enum sim_scenario)scenario, 700);
             char why[SIM_WHY_MAX];
-            if (!sim_scenario_fits(options.scenario, &options.network, why))
+            if (!sim_scenario_fits(options.scenario, &options.network, why)) {
                 continue;
+            }
             options.sizes[options.size_count++] = 5000;
             struct seen seen = looked_at(options, 0);
             assert_true(seen.circuits > 0);
@@ -224,6 +234,7 @@ TEST(every_circuit_is_one_slice_on_each_of_its_links)
             assert_int_equal(seen.measurements, 2);
             assert_int_equal(seen.unanswered, 0);
         }
+    }
 }
 
 TEST(every_message_has_its_slice)
@@ -268,8 +279,9 @@ TEST(a_failed_run_has_its_fault_and_what_was_not_answered)
 
 TEST(it_is_whole_wherever_it_ends)
 {
-    for (uint64_t events = 1; events < 2000; events += 37)
+    for (uint64_t events = 1; events < 2000; events += 37) {
         looked_at(simulation(3, SIM_RANDOM, 3000), events);
+    }
 }
 
 TEST(the_file_is_a_function_of_the_options)
@@ -313,8 +325,9 @@ TEST(a_full_device_is_told)
     options.trace_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     struct sim *sim = sim_make(&options);
     assert_non_null(sim);
-    while (sim_advance(sim, 100000))
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     assert_int_equal(sim_trace_end(sim).error, ENOSPC);
     sim_free(sim);
     close(options.trace_fd);

@@ -10,7 +10,7 @@ static const enum sim_scenario traffic[] = {SIM_RANDOM, SIM_TRANSPOSE, SIM_BITRE
 
 TEST(messages_arrive_whole_whatever_their_size_and_pattern)
 {
-    for (unsigned dims = 0; dims <= 6; dims += 2)
+    for (unsigned dims = 0; dims <= 6; dims += 2) {
         for (unsigned i = 0; i < 4; i++) {
             struct sim_options options = simulation(dims, traffic[i], 1);
             options.sizes[1] = 1024;
@@ -19,6 +19,7 @@ TEST(messages_arrive_whole_whatever_their_size_and_pattern)
             options.size_count = 4;
             assert_int_equal(simulated_well(&options).line_count, 4);
         }
+    }
 }
 
 /* A sender with four messages under way begins the next one at the end of the oldest, whatever ends
@@ -73,8 +74,9 @@ TEST(announcements_that_come_late_and_often_change_nothing)
         options.messages = 16;
         options.faults.delay_ns = UINT64_C(1000000000);
         struct sim_result result = simulated(&options);
-        if (result.verdict != SIM_GOOD)
+        if (result.verdict != SIM_GOOD) {
             print_message("verdict %d: %s\n", result.verdict, result.troubles[0]);
+        }
         assert_int_equal(result.verdict, SIM_GOOD);
     }
 }
@@ -117,7 +119,7 @@ TEST(frames_that_are_passed_on_without_a_copy_give_the_same_run)
     static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_SCATTER, SIM_RANDOM,
                                                   SIM_HOTSPOT};
 
-    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         for (uint32_t bytes = 100; bytes <= 10000; bytes *= 10) {
             struct sim_options options = simulation(5, scenarios[i], bytes);
             struct sim_result copied = simulated_well(&options);
@@ -125,6 +127,7 @@ TEST(frames_that_are_passed_on_without_a_copy_give_the_same_run)
             struct sim_result shared = simulated_well(&options);
             assert_true(same(&copied, &shared));
         }
+    }
 }
 
 TEST(another_seed_gives_other_faults)

@@ -24,16 +24,19 @@ static struct sim *running(const struct sim_options *options)
     uint32_t done, total;
 
     assert_non_null(sim);
-    while (strcmp(sim_progress(sim, &done, &total), "run") != 0)
+    while (strcmp(sim_progress(sim, &done, &total), "run") != 0) {
         assert_true(sim_advance(sim, 1));
+    }
     return sim;
 }
 
 static bool tells(const struct sim_result *result, const char *text)
 {
-    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
-        if (strcmp(result->troubles[i], text) == 0)
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        if (strcmp(result->troubles[i], text) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -47,8 +50,9 @@ TEST(a_run_that_stops_says_who_waits_for_whom)
     struct sim_result result;
 
     sim->expected[0]++;
-    while (sim_advance(sim, 100000))
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     assert_int_equal(result.verdict, SIM_STUCK);
@@ -67,8 +71,9 @@ TEST(a_run_ends_when_its_links_are_busy_for_ever)
     struct sim_result result;
 
     sim->expected[0]++;
-    for (unsigned i = 0; i < 100000 && sim_advance(sim, 1); i++)
+    for (unsigned i = 0; i < 100000 && sim_advance(sim, 1); i++) {
         sim->partitions[0].moved = true;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     assert_int_equal(result.verdict, SIM_STUCK);
@@ -154,12 +159,15 @@ TEST(programs_that_wait_in_calls_are_told_as_on_real_machines)
     struct sim_result result;
 
     while (sim->tasks[0].state != TASK_POLLS || sim->tasks[1].state != TASK_POLLS ||
-           sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS)
+           sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS) {
         assert_true(sim_advance(sim, 1));
-    for (uint32_t rank = 0; rank < 4; rank++)
+    }
+    for (uint32_t rank = 0; rank < 4; rank++) {
         block(sim, rank);
-    while (sim_advance(sim, 100000))
+    }
+    while (sim_advance(sim, 100000)) {
         ;
+    }
     sim_result(sim, &result);
     sim_free(sim);
     assert_int_equal(result.verdict, SIM_STUCK);
@@ -274,8 +282,9 @@ static void expect_lines(const struct sim *sim, const char *const *lines, unsign
     assert_true(wait_search(sim, &found));
     assert_int_equal(found.cycle, cycle);
     assert_int_equal(found.line_count, count);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         assert_string_equal(found.lines[i], lines[i]);
+    }
 }
 
 static void make_holder(struct made *made)

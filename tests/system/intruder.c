@@ -43,13 +43,16 @@ static int send_all(int fd, const uint8_t *bytes, size_t count)
         uint8_t answers[CHUNK_BYTES];
         ssize_t sent;
 
-        if (poll(&wait, 1, -1) < 0)
+        if (poll(&wait, 1, -1) < 0) {
             return 0;
-        if (wait.revents & POLLIN && read(fd, answers, sizeof answers) <= 0)
+        }
+        if (wait.revents & POLLIN && read(fd, answers, sizeof answers) <= 0) {
             return 0;
+        }
         sent = send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno != EAGAIN)
+        if (sent < 0 && errno != EAGAIN) {
             return 0;
+        }
         bytes += sent > 0 ? sent : 0;
         count -= sent > 0 ? (size_t)sent : 0;
     }
@@ -66,11 +69,13 @@ static void make_noise(int fd, uint32_t seed)
             state = state * 1664525 + 1013904223;
             bytes[i] = (uint8_t)(state >> 24);
             /* It would hang up; and mostly characters that do something. */
-            if (bytes[i] == 'Q' || i % 8 != 0)
+            if (bytes[i] == 'Q' || i % 8 != 0) {
                 bytes[i] = (uint8_t)('0' + bytes[i] % 8);
+            }
         }
-        if (!send_all(fd, bytes, sizeof bytes))
+        if (!send_all(fd, bytes, sizeof bytes)) {
             return;
+        }
     }
 }
 
@@ -78,8 +83,9 @@ static void send_every(int fd)
 {
     uint8_t bytes[256];
 
-    for (unsigned i = 0; i < sizeof bytes; i++)
+    for (unsigned i = 0; i < sizeof bytes; i++) {
         bytes[i] = (uint8_t)i;
+    }
     send_all(fd, bytes, sizeof bytes);
 }
 
@@ -112,22 +118,25 @@ int main(int argc, char **argv)
     unsigned number = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
     int fd;
 
-    if (argc < 3)
+    if (argc < 3) {
         return 2;
+    }
     fd = connect_to(argv[1]);
-    if (strcmp(what, "noise") == 0)
+    if (strcmp(what, "noise") == 0) {
         make_noise(fd, number);
-    else if (strcmp(what, "every") == 0)
+    } else if (strcmp(what, "every") == 0) {
         send_every(fd);
-    else if (strcmp(what, "half") == 0)
+    } else if (strcmp(what, "half") == 0) {
         send_all(fd, (const uint8_t *)"0404262604040404260", 19);
-    else if (strcmp(what, "deaf") == 0)
+    } else if (strcmp(what, "deaf") == 0) {
         ask_and_not_listen(fd);
-    else if (strcmp(what, "crowd") == 0 && number <= CROWD_MAX) {
-        while (--number > 0)
+    } else if (strcmp(what, "crowd") == 0 && number <= CROWD_MAX) {
+        while (--number > 0) {
             connect_to(argv[1]);
+        }
         stay();
-    } else
+    } else {
         return 2;
+    }
     return 0;
 }

@@ -68,12 +68,14 @@ TEST(a_packed_hello_comes_back)
     hello.element_ns = 425;
     hello.peer_id = ID_UNKNOWN;
     hello.dead_after_ms = 3600000;
-    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         hello.last[k] = (uint16_t)(0x1000 + k);
+    }
     uint8_t bytes[HELLO_BYTES];
     hello_pack(bytes, &hello);
-    for (uint32_t count = 0; count < HELLO_BYTES; count++)
+    for (uint32_t count = 0; count < HELLO_BYTES; count++) {
         assert_false(hello_unpack(bytes, count, &back));
+    }
     assert_true(hello_unpack(bytes, sizeof bytes, &back));
     assert_int_equal(back.version, hello.version);
     assert_int_equal(back.role, hello.role);

@@ -92,8 +92,9 @@ TEST(an_open_is_laid_out_as_drawn)
     assert_int_equal(open_clock(packet), 0x1122334455667788);
     open_set_clock(packet, open.clock_ns);
     assert_memory_equal(packet_body(packet), golden, sizeof golden);
-    for (uint32_t bytes = 0; bytes < OPEN_BYTES; bytes++)
+    for (uint32_t bytes = 0; bytes < OPEN_BYTES; bytes++) {
         assert_false(open_possible(packet, bytes));
+    }
     assert_true(open_possible(packet, OPEN_BYTES));
 }
 
@@ -118,8 +119,9 @@ TEST(a_hop_list_is_laid_out_as_drawn)
     }
     packet_set_hops(packet, 3);
     assert_false(open_next_hop(packet, &hop));
-    for (uint32_t bytes = 0; bytes < sizeof packet; bytes++)
+    for (uint32_t bytes = 0; bytes < sizeof packet; bytes++) {
         assert_false(open_possible(packet, bytes));
+    }
     assert_true(open_possible(packet, sizeof packet));
     open_pack(packet, &(struct open_body){.length = 1}); /* without a list: what does it carry? */
     assert_false(open_next_hop(packet, &hop));
@@ -262,8 +264,9 @@ TEST(what_a_program_says_is_laid_out_as_drawn)
                                  .wrong = 0x8000000000000007};
     struct receipt_body receipt = {.status = -8, .held_bytes = 5000, .model_ns = 77};
 
-    for (unsigned i = 0; i < DIGEST_BYTES; i++)
+    for (unsigned i = 0; i < DIGEST_BYTES; i++) {
         receipt.digest[i] = (uint8_t)(i + 1);
+    }
     EXPECT_LAYOUT(console_pack, console_unpack, console_body, consoles, CONSOLE_HEADER_BYTES,
                   console);
     EXPECT_LAYOUT(exit_pack, exit_unpack, exit_body, exits, EXIT_BYTES, ended);
@@ -316,8 +319,9 @@ TEST(a_state_is_laid_out_as_drawn)
                               .step = 13,
                               .steps = 14};
 
-    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+    for (unsigned i = 0; i < STATE_COUNTERS; i++) {
         told.counters[i] = 100 + i;
+    }
     EXPECT_LAYOUT(state_pack, state_unpack, state_body, computes, STATE_BYTES, told);
     told.wait = WAIT_SLEEP;
     told.pc = told.lr = 0;
@@ -340,8 +344,9 @@ TEST(a_fault_is_laid_out_as_drawn)
                                .tail = (const uint8_t *)"a.c",
                                .tail_bytes = 3};
 
-    for (unsigned i = 0; i < FAULT_REGISTERS; i++)
+    for (unsigned i = 0; i < FAULT_REGISTERS; i++) {
         fault.registers[i] = 100 + i;
+    }
     EXPECT_LAYOUT(fault_pack, fault_unpack, fault_body, golden, FAULT_BYTES, fault);
 }
 
@@ -414,9 +419,11 @@ TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
 {
     unsigned count = 0;
 
-    for (int kind = 0; kind <= UINT8_MAX; kind++)
+    for (int kind = 0; kind <= UINT8_MAX; kind++) {
         count += is_kind(kind);
+    }
     assert_int_equal(count, 28);
-    for (int kind = 0; kind < PACKET_ROUTED; kind++)
+    for (int kind = 0; kind < PACKET_ROUTED; kind++) {
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
+    }
 }

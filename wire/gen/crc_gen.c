@@ -13,8 +13,9 @@ enum { BYTE_BITS = 8 };
 
 static uint32_t zero_byte(uint32_t crc)
 {
-    for (unsigned bit = 0; bit < BYTE_BITS; bit++)
+    for (unsigned bit = 0; bit < BYTE_BITS; bit++) {
         crc = crc & 1 ? UINT32_C(0x82f63b78) ^ crc >> 1 : crc >> 1;
+    }
     return crc;
 }
 
@@ -25,8 +26,9 @@ int main(void)
         printf("    {");
         for (uint32_t byte = 0; byte < 256; byte++) {
             uint32_t crc = byte;
-            for (unsigned i = 0; i <= table; i++)
+            for (unsigned i = 0; i <= table; i++) {
                 crc = zero_byte(crc);
+            }
             printf("%s0x%08lx,", byte % 8 ? " " : "\n     ", (unsigned long)crc);
         }
         printf("\n    },\n");

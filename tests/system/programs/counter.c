@@ -23,8 +23,9 @@ int main(int argc, char **argv)
 
     for (int step = 1; step <= steps; step++) {
         count(step);
-        if (ecube_barrier() < 0)
+        if (ecube_barrier() < 0) {
             return 9;
+        }
     }
     printf("sum %d halves %.1f\n", sum, halves);
     return 0;

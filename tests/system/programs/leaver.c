@@ -19,15 +19,19 @@ int main(int argc, char **argv)
     struct ecube_request request;
 
     ecube_errors(ECUBE_ERRORS_RETURN);
-    for (int i = 0; i < BEFORE || !strcmp(how, "never"); i++)
+    for (int i = 0; i < BEFORE || !strcmp(how, "never"); i++) {
         ecube_exchange(blocks[0], blocks[1], BYTES);
-    if (leaves && !strcmp(how, "absent"))
+    }
+    if (leaves && !strcmp(how, "absent")) {
         return 0;
+    }
     status = ecube_exchange_start(blocks[0], blocks[1], BYTES, &request);
-    if (leaves && status == ECUBE_OK && !strcmp(how, "crash"))
+    if (leaves && status == ECUBE_OK && !strcmp(how, "crash")) {
         *(volatile char *)NULL = 1;
-    if (leaves)
+    }
+    if (leaves) {
         return status < 0;
+    }
     status = ecube_wait(&request, NULL);
     printf("heard %s\n", status < 0 ? ecube_error_text(status) : "no error");
     return 0;

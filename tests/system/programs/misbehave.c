@@ -30,8 +30,9 @@ __attribute__((noinline)) static int dereference_null(void)
 /* So much text that no packet slot is left for what becomes of it. */
 __attribute__((noinline)) static int talk_and_crash(void)
 {
-    for (int i = 0; i < 26; i++)
+    for (int i = 0; i < 26; i++) {
         printf("line %d\n", i);
+    }
     return dereference_null();
 }
 
@@ -112,8 +113,9 @@ __attribute__((noinline)) static int call_inlined(void)
 
 __attribute__((noinline)) static int give_up(void)
 {
-    if (zero == 0)
+    if (zero == 0) {
         abort();
+    }
     return 1;
 }
 
@@ -195,10 +197,12 @@ static int wait_in_circle(int count)
     int rank = ecube_rank();
     char byte = 0;
 
-    if (rank >= count)
+    if (rank >= count) {
         return 0;
-    if (ecube_receive(&byte, 1, (rank + 1) % count, 5, NULL) < 0)
+    }
+    if (ecube_receive(&byte, 1, (rank + 1) % count, 5, NULL) < 0) {
         return 9;
+    }
     return ecube_send(&byte, 1, (rank + count - 1) % count, 5) < 0 ? 9 : 0;
 }
 
@@ -207,14 +211,17 @@ static int pass_for_ever(int count)
     int rank = ecube_rank(), status = 0;
     char byte = 0;
 
-    if (rank >= count)
+    if (rank >= count) {
         return 0;
-    if (rank == 0)
+    }
+    if (rank == 0) {
         status = ecube_send(&byte, 1, 1 % count, 6);
+    }
     while (status >= 0) {
         status = ecube_receive(&byte, 1, (rank + count - 1) % count, 6, NULL);
-        if (status >= 0)
+        if (status >= 0) {
             status = ecube_send(&byte, 1, (rank + 1) % count, 6);
+        }
     }
     return 9;
 }
@@ -224,71 +231,101 @@ static int flood_first(void)
 {
     char byte = 0;
 
-    if (ecube_rank() == 0)
+    if (ecube_rank() == 0) {
         return ecube_receive(&byte, 1, 1, 1000, NULL) < 0 ? 9 : 0;
-    for (int i = 0; ecube_rank() == 1 && i < 200; i++)
+    }
+    for (int i = 0; ecube_rank() == 1 && i < 200; i++) {
         ecube_send(&byte, 1, 0, i);
+    }
     return ecube_rank() == 1 ? ecube_send(&byte, 1, 0, 1000) : 0;
 }
 
 static int alone(const char *what, int value)
 {
-    if (strcmp(what, "null") == 0)
+    if (strcmp(what, "null") == 0) {
         return dereference_null() + 1; /* a call, no jump: GDB is to see from where */
-    if (strcmp(what, "talk") == 0)
+    }
+    if (strcmp(what, "talk") == 0) {
         return talk_and_crash();
-    if (strcmp(what, "divide") == 0)
+    }
+    if (strcmp(what, "divide") == 0) {
         return value / zero;
-    if (strcmp(what, "reciprocal") == 0)
+    }
+    if (strcmp(what, "reciprocal") == 0) {
         return 1 / zero;
-    if (strcmp(what, "kernel") == 0)
+    }
+    if (strcmp(what, "kernel") == 0) {
         return write_memory(KERNEL_ADDRESS);
-    if (strcmp(what, "device") == 0)
+    }
+    if (strcmp(what, "device") == 0) {
         return write_memory(DEVICE_ADDRESS);
-    if (strcmp(what, "jump") == 0)
+    }
+    if (strcmp(what, "jump") == 0) {
         return jump_nowhere();
-    if (strcmp(what, "overflow") == 0)
+    }
+    if (strcmp(what, "overflow") == 0) {
         return recurse(NULL, 1000000);
-    if (strcmp(what, "dig") == 0)
+    }
+    if (strcmp(what, "dig") == 0) {
         return dig(1000000);
-    if (strcmp(what, "frame") == 0)
+    }
+    if (strcmp(what, "frame") == 0) {
         return large_frame();
-    if (strcmp(what, "call") == 0)
+    }
+    if (strcmp(what, "call") == 0) {
         return call_null();
-    if (strcmp(what, "breakpoint") == 0)
+    }
+    if (strcmp(what, "breakpoint") == 0) {
         __asm__ volatile("bkpt #0");
-    if (strcmp(what, "length") == 0)
+    }
+    if (strcmp(what, "length") == 0) {
         return length_of_null();
-    if (strcmp(what, "copy") == 0)
+    }
+    if (strcmp(what, "copy") == 0) {
         return copy_of_null();
-    if (strcmp(what, "print") == 0)
+    }
+    if (strcmp(what, "print") == 0) {
         return print_nothing();
-    if (strcmp(what, "inlined") == 0)
+    }
+    if (strcmp(what, "inlined") == 0) {
         return call_inlined();
-    if (strcmp(what, "assert") == 0)
+    }
+    if (strcmp(what, "assert") == 0) {
         return fail_assertion();
-    if (strcmp(what, "spin") == 0)
+    }
+    if (strcmp(what, "spin") == 0) {
         return never_return();
-    if (strcmp(what, "wait") == 0)
+    }
+    if (strcmp(what, "wait") == 0) {
         return wait_for_ever();
-    if (strcmp(what, "abort") == 0)
+    }
+    if (strcmp(what, "abort") == 0) {
         return give_up();
-    if (strcmp(what, "constant") == 0)
+    }
+    if (strcmp(what, "constant") == 0) {
         return change_memory(&constants[1]);
-    if (strcmp(what, "code") == 0)
+    }
+    if (strcmp(what, "code") == 0) {
         return change_memory((const void *)(uintptr_t)give_up);
-    if (strcmp(what, "heap") == 0)
+    }
+    if (strcmp(what, "heap") == 0) {
         return call_data(calloc(1, 100));
-    if (strcmp(what, "data") == 0)
+    }
+    if (strcmp(what, "data") == 0) {
         return call_data(blocks[0]);
-    if (strcmp(what, "return") == 0)
+    }
+    if (strcmp(what, "return") == 0) {
         return overwrite_return() + 1;
-    if (strcmp(what, "nested") == 0)
+    }
+    if (strcmp(what, "nested") == 0) {
         return apply_nested(value);
-    if (strcmp(what, "receive") == 0)
+    }
+    if (strcmp(what, "receive") == 0) {
         return receive_constants();
-    if (strcmp(what, "exit") == 0)
+    }
+    if (strcmp(what, "exit") == 0) {
         exit(value);
+    }
     printf("unknown: %s\n", what);
     return 2;
 }

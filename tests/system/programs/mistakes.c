@@ -13,8 +13,9 @@ static int rank, size, here;
 
 static void bad_peer(void)
 {
-    if (here)
+    if (here) {
         ecube_send(bytes, 4, size, 0);
+    }
     ecube_barrier();
 }
 
@@ -44,17 +45,20 @@ static void bad_root(void)
 
     ecube_broadcast_start(bytes, 4, -1, &request);
     memset(more, 1, sizeof more); /* it is fatal at the wait */
-    if (rank == 0)
+    if (rank == 0) {
         printf("begun\n");
+    }
     ecube_wait(&request, NULL);
 }
 
 static void cut(void)
 {
-    if (rank == 0)
+    if (rank == 0) {
         ecube_send(bytes, 100, 1, 7);
-    if (rank == 1)
+    }
+    if (rank == 1) {
         ecube_receive(more, 10, 0, ECUBE_ANY, NULL);
+    }
 }
 
 static void cut_later(void)
@@ -63,8 +67,9 @@ static void cut_later(void)
     unsigned index[2];
     struct ecube_status statuses[2];
 
-    if (rank == 0)
+    if (rank == 0) {
         ecube_send(bytes, 2000, 1, 7);
+    }
     if (rank == 1) {
         ecube_receive_start(more, 10, 0, 7, &requests[0]);
         ecube_receive_start(more, 10, 0, 8, &requests[1]);
@@ -85,14 +90,16 @@ static void too_many(void)
 {
     struct ecube_request request;
 
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
         ecube_receive_start(bytes, 1, ECUBE_ANY, i, &request);
+    }
 }
 
 static void missing(void)
 {
-    if (!here)
+    if (!here) {
         ecube_barrier();
+    }
 }
 
 static void missing_later(void)
@@ -100,46 +107,53 @@ static void missing_later(void)
     struct ecube_request request;
 
     ecube_barrier();
-    if (here)
+    if (here) {
         return;
+    }
     ecube_exchange_start(bytes, more, 8, &request);
-    while (ecube_test(&request, NULL) == 0)
+    while (ecube_test(&request, NULL) == 0) {
         ;
+    }
 }
 
 static void gone(void)
 {
-    if (!here)
+    if (!here) {
         ecube_send(bytes, 4000, 1, 0);
+    }
 }
 
 static void crash(void)
 {
-    if (here)
+    if (here) {
         *(volatile char *)NULL = 1;
+    }
     missing();
 }
 
 static void leave(void)
 {
-    if (here)
+    if (here) {
         exit(5);
+    }
     ecube_barrier();
 }
 
 static void give_up(void)
 {
-    if (here)
+    if (here) {
         ecube_abort(0);
+    }
     ecube_barrier();
 }
 
 static void differ(void)
 {
-    if (here)
+    if (here) {
         ecube_barrier();
-    else
+    } else {
         ecube_broadcast(bytes, 4, 0);
+    }
 }
 
 /* None of these is an error. */
@@ -162,8 +176,9 @@ static void right(void)
     ecube_cancel(&request);
     wrong += ecube_wait_all(&request, 1, NULL) != ECUBE_E_CANCELLED;
     wrong += ecube_dims() != ECUBE_E_NETWORK;
-    if (wrong)
+    if (wrong) {
         exit(wrong);
+    }
 }
 
 /* What is asked for comes back, and what is asked for no longer does not. */
@@ -207,8 +222,10 @@ int main(int argc, char **argv)
     rank = ecube_rank();
     size = ecube_size();
     here = argc < 3 || rank == atoi(argv[2]);
-    for (unsigned i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
-        if (argc > 1 && strcmp(mistakes[i].name, argv[1]) == 0)
+    for (unsigned i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        if (argc > 1 && strcmp(mistakes[i].name, argv[1]) == 0) {
             mistakes[i].run();
+        }
+    }
     return 0;
 }

@@ -45,10 +45,12 @@ static void write_past(const char *then)
     volatile char *block = get(BLOCK);
 
     block[BLOCK + 1] = 0;
-    if (strcmp(then, "free") == 0)
+    if (strcmp(then, "free") == 0) {
         free((void *)block);
-    if (strcmp(then, "call") == 0)
+    }
+    if (strcmp(then, "call") == 0) {
         ecube_barrier();
+    }
 }
 
 /* Into the next block, which is freed first. */
@@ -194,8 +196,9 @@ static void leave_messages(void)
 {
     struct ecube_status status;
 
-    for (int i = 0; i < MESSAGES; i++)
+    for (int i = 0; i < MESSAGES; i++) {
         ecube_send(from, BLOCK, 0, TAG + i);
+    }
     begin_send(from, &requests[0]);
     ecube_receive(to, BLOCK, 0, TAG + 1, &status);
 }
@@ -224,8 +227,9 @@ int main(int argc, char **argv)
         {"messages", leave_messages}, {"many", spoil_many}};
     const char *what = argc > 1 ? argv[1] : "";
 
-    if (ecube_rank() != 0 && !(argc > 2 && strcmp(argv[2], "all") == 0))
+    if (ecube_rank() != 0 && !(argc > 2 && strcmp(argv[2], "all") == 0)) {
         return 0;
+    }
     if (strncmp(what, "past-", 5) == 0) {
         write_past(what + 5);
         return 0;

@@ -25,8 +25,9 @@ static int behind_others(int source)
 {
     struct ecube_request first, second;
     if (ecube_receive_start(block, 1, source, 2, &first) < 0 ||
-        ecube_receive_start(block + 1, 1, source, 3, &second) < 0)
+        ecube_receive_start(block + 1, 1, source, 3, &second) < 0) {
         return 9;
+    }
     return ecube_receive(block + 2, 1, source, 4, NULL);
 }
 
@@ -53,9 +54,11 @@ int main(int argc, char **argv)
 {
     int rank = ecube_rank();
 
-    if (argc == 1)
+    if (argc == 1) {
         return wait_by_rank(rank) < 0 ? 9 : 0;
-    if (strcmp(argv[1], "cross") == 0 && rank == 1 && ecube_receive(block, 1, 0, 5, NULL) < 0)
+    }
+    if (strcmp(argv[1], "cross") == 0 && rank == 1 && ecube_receive(block, 1, 0, 5, NULL) < 0) {
         return 9;
+    }
     return ecube_barrier() < 0 ? 9 : 0;
 }
