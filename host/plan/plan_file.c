@@ -115,7 +115,7 @@ struct plan *plan_file_prove(const struct plan_file *file, uint32_t bytes, uint3
         return NULL;
     }
     plan->algorithm = UINT8_MAX;
-    plan->written = plain("written by hand: %.300s", file->path);
+    plan->written = plain("of the file %.300s", file->path);
     plan->written_source =
         plain(*file->algorithm ? "its file calls it %.99s" : "its file%s", file->algorithm);
     return plan;
