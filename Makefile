@@ -54,7 +54,7 @@ CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := node/audit.c router/audit.c tests/audit/hook.c
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c query.c run.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c programs.c query.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -77,7 +77,7 @@ TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
-	$(call in,host/debug,core.c debug.c page_table.c rsp_client.c) \
+	$(call in,host/debug,core.c debug.c openocd.c page_table.c rsp_client.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \

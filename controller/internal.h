@@ -72,7 +72,7 @@ void plans_ask(struct controller *controller, uint32_t rank, uint8_t due,
 /* Sends a node what it has asked for; E_FULL: there is no room. May make an event. */
 __attribute__((warn_unused_result)) int plans_answer(struct controller *controller, uint32_t rank);
 
-/* run.c */
+/* programs.c */
 /* What nodes tell of their programs. */
 void run_packet(struct controller *controller, const struct notice *notice);
 /* Returns its event. */

@@ -1,5 +1,5 @@
 /*
- * run.c - programs at work: start, what they say, their ends, stop.
+ * programs.c - programs at work: start, what they say, their ends, stop.
  *
  *   controller_run    START goes to one node after another, as the router has room
  *   a node            runs from its START to EXIT or FAULT, or to its STOP
