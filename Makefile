@@ -39,7 +39,8 @@ ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c 
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
-COLLECTIVES := $(call in,collectives,engine.c entry.c operation.c plan.c store.c)
+COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engine_cursor.c engine_receive.c engine_row.c \
+	engine_send.c entry.c operation.c plan.c store.c)
 # Makes and proves plans: for the tool, the simulator and tests.
 PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c both_ways.c bruck.c candidates.c cycle.c direct.c \

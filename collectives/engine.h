@@ -11,8 +11,9 @@
  * what fits. Then all nodes enter once more (ENTRY), without model time, and hear whether all sizes
  * agreed: if not, it is E_MISMATCH at all of them.
  *
- * It knows neither operations nor networks: what it does stands in the rows of the part
- * (wire/plan.h).
+ * It never asks which operation or network it works for: what it does stands in the rows of the
+ * part (wire/plan.h), and in the properties of the operation's row (operation.h): which spaces a
+ * call has, and whether slots are segments, blocks have sizes of their own, elements are combined.
  *
  * A row's step begins when the rows before it are over, in model time: its circuits are issued at
  * the end of all earlier ones of this node; a row that goes ahead at the latest moment at which one
@@ -123,6 +124,7 @@ struct engine {
     uint64_t clock_ns, flow_ns; /* of earlier rows: the end, and the latest begin of a circuit */
     uint64_t done_ns, began_ns; /* the same of the present one, so far */
     struct engine_call call;
+    const struct operation *operation; /* the call's; NULL: there is none of that number */
     struct engine_result result;
     uint32_t rank;
     uint32_t packed; /* bytes that went through slices, both ways; modulo 2^32 */
@@ -167,9 +169,6 @@ static inline void engine_attend(struct engine *engine)
 {
     engine->look_due = true;
 }
-
-/* Whether the entry or the store has something to do; for audits. */
-bool engine_has_business(const struct engine *engine);
 
 /* Whether one is under way. */
 static inline bool engine_is_active(const struct engine *engine)

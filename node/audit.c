@@ -85,6 +85,12 @@ struct audit_before audit_before_step(const struct node *node)
                                  .start_due = node->start_due};
 }
 
+static bool collective_may_move(const struct engine *engine)
+{
+    return engine->stage == ENGINE_PLAN || engine->stage == ENGINE_ENTRY || engine->store.asking ||
+           entry_has_business(&engine->entering);
+}
+
 void audit_node(const struct node *node, const struct audit_before *before)
 {
     audit_requests(node);
@@ -96,7 +102,7 @@ void audit_node(const struct node *node, const struct audit_before *before)
          !entry_is_due(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
              node->due & REPORT_DUE_EXIT,
          "an ENTER or ENTERED", "it is owed, and there are slots");
-    need(node, node->engine.look_due || !engine_has_business(&node->engine), "look_due",
+    need(node, node->engine.look_due || !collective_may_move(&node->engine), "look_due",
          "the entry or the store has something to do");
     if ((is_ready(node) && !before->ready) ||
         (before->running && node->program != PROGRAM_RUNNING) ||

@@ -195,7 +195,7 @@ static bool pointer_reason(const struct ecube_abi_collective *call, const struct
                          space_bytes(call, network, rank, SPACE_RECEIVE), text);
 }
 
-/* The rules of check_call (collectives/engine.c), for the collective that `began` names, which
+/* The rules of engine_check_call (collectives/engine_check.c), for the collective that `began` names, which
  * another call may have waited for. What another node cannot do fails here too, with arguments that
  * break none. */
 static bool collective_reason(const struct call_error *error, const struct network *network,
