@@ -54,7 +54,7 @@ MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
-AUDIT := node/audit.c router/audit.c tests/audit/hook.c
+AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
 CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c programs.c query.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
@@ -91,8 +91,9 @@ TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
 JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c excursion.c execute.c instruction.c points.c registers.c run.c) \
-	$(call in,jtag/daemon,chain_port.c daemon.c main.c notice.c notifier.c station.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
+		registers.c) \
+	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
 EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
@@ -174,7 +175,8 @@ FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
 	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c excursion.c execute.c instruction.c points.c registers.c run.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
+		registers.c) \
 	tests/jtag/fake_core.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \

@@ -2,7 +2,7 @@
  * due.h - what a node has to look at: the flags of struct node that say so.
  *
  * Nothing else changes them. Each function is named for what has happened; a flag that is missing
- * is a stall, which audit.c finds in the checked builds after every step.
+ * is a stall, which the audit of the checked builds finds after every step (tests/audit/).
  *
  *   messages_move      a send or a posted receive may go on, or a CANCEL is owed
  *   program_moves      the program may start or go on, or has ended: its owner asks once

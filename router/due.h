@@ -4,8 +4,8 @@
  *
  * Nothing else changes them. Each function is named for what has happened and sets all that this
  * can let go on: whoever brings a thing about says so here and need not know who waits for it. A
- * flag that is set in vain costs a look; one that is not set is a stall, which audit.c finds in
- * the checked builds after every step.
+ * flag that is set in vain costs a look; one that is not set is a stall, which the audit of
+ * the checked builds finds after every step (tests/audit/).
  *
  *   routed_due                   packets for other nodes lie at these in-ports
  *   held_ports                   OPENs are held there; of the oldest of each:

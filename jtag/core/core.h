@@ -1,7 +1,7 @@
 /*
  * core.h - what a debug unit can have a processor do.
  *
- * The debug unit (debug_unit.h) says what shall be done next; the back end (node.h) does it through
+ * The debug unit (debug_unit.h) says what shall be done next; the back end (emulator.h) does it through
  * the emulator and fills in the results. Operations of one processor are done one after another.
  *
  * Units    bytes; registers by the names that the emulator's target description has: r0 to r12, sp,

@@ -101,26 +101,26 @@ void debug_begin_write(struct debug_unit *unit);
 /* What a register holds, as far as it is known; `mine`: for the client that may have the node. */
 uint32_t debug_read_register(struct debug_unit *unit, uint32_t address, bool mine);
 
-/* excursion.c */
+/* mode_visit.c */
 
-/* Leads the processor into a mode; it comes back by excursion_close. The registers are known. */
-void excursion_open(struct debug_unit *unit, enum processor_mode mode);
+/* Leads the processor into a mode; it comes back by mode_visit_close. The registers are known. */
+void mode_visit_open(struct debug_unit *unit, enum processor_mode mode);
 
 /* Wants what puts everything back. */
-void excursion_close(struct debug_unit *unit);
+void mode_visit_close(struct debug_unit *unit);
 
 /* Runs an instruction with the registers as the debugger has them in a mode, but r0 as given.
- * NATIVE_WAITS until it is done; then excursion.frame is what it left. */
-enum native_result excursion_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
-                                 uint32_t r0);
+ * NATIVE_WAITS until it is done; then visit.frame is what it left. */
+enum native_result native_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
+                              uint32_t r0);
 
 /* A step of these has been done. */
-void excursion_did(struct debug_unit *unit, const struct script_step *step);
+void mode_visit_did(struct debug_unit *unit, const struct script_step *step);
 
 /* execute.c: unit->instruction; true: it is done. */
 bool debug_execute(struct debug_unit *unit);
 
-/* run.c: tasks. */
+/* halting.c: tasks. */
 void debug_step_restart(struct debug_unit *unit);
 void debug_step_points(struct debug_unit *unit);
 void debug_step_reset(struct debug_unit *unit);

@@ -3,7 +3,7 @@
  * it on to its end.
  *
  * What an access of a register comes to is in debug_registers.c, the tasks themselves in execute.c
- * and run.c. One operation is with the processor at a time; the access is complete when none is
+ * and halting.c. One operation is with the processor at a time; the access is complete when none is
  * wanted any more.
  */
 #include "jtag/core/debug_internal.h"
@@ -84,13 +84,13 @@ static bool need_spsr(struct debug_unit *unit, enum register_number number)
     enum { MRS_R0_SPSR = (int)0xe14f0000 };
     uint32_t r0 = (uint32_t)unit->registers.real[REGISTER_R0];
     enum native_result result =
-        excursion_run(unit, (uint32_t)MRS_R0_SPSR, register_bank_mode(number), r0);
+        native_run(unit, (uint32_t)MRS_R0_SPSR, register_bank_mode(number), r0);
 
     if (result == NATIVE_WAITS) {
         return false;
     }
     registers_learn(&unit->registers, number,
-                    result == NATIVE_DONE ? unit->excursion.frame[REGISTER_R0] : 0);
+                    result == NATIVE_DONE ? unit->visit.frame[REGISTER_R0] : 0);
     return true;
 }
 
@@ -112,7 +112,7 @@ bool debug_need(struct debug_unit *unit, enum register_number number)
     }
     unit->tried = number;
     if (number < REGISTER_D0) {
-        excursion_open(unit, register_bank_mode(number));
+        mode_visit_open(unit, register_bank_mode(number));
         debug_want(unit, CORE_READ_FRAME, THEN_BANK);
         return false;
     }
@@ -176,7 +176,7 @@ static void take_result(struct debug_unit *unit, const struct script_step *step)
         tell_stop(unit);
         break;
     case THEN_BANK:
-        if (register_mode(op->frame[CORE_FRAME_CPSR]) == unit->excursion.mode) {
+        if (register_mode(op->frame[CORE_FRAME_CPSR]) == unit->visit.mode) {
             registers_learn_bank(registers, op->frame);
         }
         break;
@@ -184,7 +184,7 @@ static void take_result(struct debug_unit *unit, const struct script_step *step)
     case THEN_WRITTEN: registers->real[step->subject] = op->value; break;
     case THEN_LOADED: unit->loaded = true, unit->load_value = (uint32_t)op->value; break;
     case THEN_POINT: unit->points.told[unit->slot] = unit->wanted; break;
-    default: excursion_did(unit, step); break;
+    default: mode_visit_did(unit, step); break;
     }
 }
 
@@ -298,8 +298,8 @@ static void settle(struct debug_unit *unit)
 static void advance(struct debug_unit *unit)
 {
     while (script_is_empty(&unit->script)) {
-        if (unit->excursion.open) {
-            excursion_close(unit);
+        if (unit->visit.open) {
+            mode_visit_close(unit);
             continue;
         }
         unit->restoring = false;
@@ -310,7 +310,7 @@ static void advance(struct debug_unit *unit)
         enum debug_task task = unit->task;
         step(unit);
         /* Nothing was wanted, and yet it has not ended: what it needs cannot be had. */
-        if (unit->task == task && script_is_empty(&unit->script) && !unit->excursion.open) {
+        if (unit->task == task && script_is_empty(&unit->script) && !unit->visit.open) {
             debug_fail(unit);
         }
     }
@@ -335,7 +335,7 @@ struct core_op *debug_unit_wants(struct debug_unit *unit)
     }
     struct script_step *first = script_first(&unit->script);
     if (first->then == THEN_UNPLANTED) {
-        first->op.value = unit->excursion.saved;
+        first->op.value = unit->visit.saved;
     }
     return &first->op;
 }

@@ -88,7 +88,7 @@ enum debug_task {
 };
 
 /* The processor away from where it stands: in another mode, or on a planted instruction. */
-struct excursion {
+struct mode_visit {
     bool open;
     bool entered; /* it is in a mode from which it can go to all others */
     bool planted; /* memory at `place` is not `saved` */
@@ -141,7 +141,7 @@ struct debug_unit {
     struct point wanted;
     unsigned slot;
     struct script script;
-    struct excursion excursion;
+    struct mode_visit visit;
     enum native_result native;
     bool native_again; /* at its second place */
 };

@@ -229,13 +229,13 @@ static bool run_native(struct debug_unit *unit)
     enum processor_mode mode = register_mode(cpsr_of(unit));
     uint32_t r0 = (uint32_t)unit->registers.value[REGISTER_R0];
     enum native_result result =
-        excursion_run(unit, unit->instruction, mode == MODE_USER ? MODE_SYSTEM : mode, r0);
+        native_run(unit, unit->instruction, mode == MODE_USER ? MODE_SYSTEM : mode, r0);
 
     if (result == NATIVE_WAITS) {
         return false;
     }
     if (result == NATIVE_DONE) {
-        take(unit, unit->excursion.frame);
+        take(unit, unit->visit.frame);
     } else {
         unit->dscr |= result == NATIVE_ABORTED ? DSCR_ABORT : DSCR_UNDEFINED;
     }

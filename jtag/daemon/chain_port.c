@@ -1,7 +1,7 @@
 /*
  * chain_port.c - characters of one debugger's connection, and the accesses that they begin.
  *
- * Characters are taken in order, up to one that begins accesses; then all stations concerned work
+ * Characters are taken in order, up to one that begins accesses; then all nodes concerned work
  * at once, and the rest of the characters is taken when the last access is done. So a connection is
  * never ahead of its own chain.
  */
@@ -22,7 +22,7 @@ enum job_kind { JOB_ACCESS, JOB_RESET, JOB_LEAVE };
 
 /* One for each TAP. */
 struct chain_job {
-    struct station_job job;
+    struct debug_job job;
     struct chain_client *owner;
     unsigned tap;
     enum job_kind kind;
@@ -57,7 +57,7 @@ static void forget(struct chain_client *client)
     free(client);
 }
 
-static void on_done(struct station_job *job)
+static void on_done(struct debug_job *job)
 {
     struct chain_job *done = (struct chain_job *)job;
     struct chain_client *client = done->owner;
@@ -89,12 +89,12 @@ static void submit(struct chain_client *client, unsigned tap, enum job_kind kind
         job->job.access = &job->reset;
     }
     client->outstanding++;
-    station_submit(&client->port->stations[tap], &job->job);
+    debug_node_submit(&client->port->nodes[tap], &job->job);
 }
 
 static void submit_all(struct chain_client *client, enum job_kind kind)
 {
-    for (unsigned tap = 0; tap < client->port->nodes; tap++) {
+    for (unsigned tap = 0; tap < client->port->node_count; tap++) {
         submit(client, tap, kind);
     }
 }
@@ -103,7 +103,7 @@ static void submit_accesses(struct chain_client *client)
 {
     const struct chain *chain = &client->chain;
 
-    for (unsigned tap = chain_pending_from(chain, 0); tap < client->port->nodes;
+    for (unsigned tap = chain_pending_from(chain, 0); tap < client->port->node_count;
          tap = chain_pending_from(chain, tap + 1)) {
         submit(client, tap, JOB_ACCESS);
     }
@@ -209,7 +209,8 @@ static void on_ended(void *context)
 static void on_connection(uv_stream_t *server, int status)
 {
     struct chain_port *port = server->data;
-    struct chain_client *client = calloc(1, sizeof *client + port->nodes * sizeof client->jobs[0]);
+    struct chain_client *client =
+        calloc(1, sizeof *client + port->node_count * sizeof client->jobs[0]);
     struct wire_owner owner = {
         .context = client, .received = on_received, .drained = on_drained, .ended = on_ended};
 
@@ -226,20 +227,20 @@ static void on_connection(uv_stream_t *server, int status)
     client->next = port->clients;
     port->clients = client;
     port->client_count++;
-    chain_init(&client->chain, port->nodes);
+    chain_init(&client->chain, port->node_count);
     peer_describe(wire_process(client->wire), client->words);
     wire_listen(client->wire, true);
 }
 
 int chain_port_listen(struct chain_port *port, uv_loop_t *loop, const char *directory,
-                      struct station *stations, unsigned nodes)
+                      struct debug_node *nodes, unsigned node_count)
 {
     char path[PATH_BYTES];
     int status;
 
     memset(port, 0, sizeof *port);
-    port->stations = stations;
     port->nodes = nodes;
+    port->node_count = node_count;
     uv_pipe_init(loop, &port->server, 0);
     port->server.data = port;
     snprintf(path, sizeof path, "%s/chain", directory);

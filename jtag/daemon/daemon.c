@@ -9,7 +9,7 @@
 #include "drivers/check.h"
 #include "jtag/daemon/chain_port.h"
 #include "jtag/daemon/notifier.h"
-#include "jtag/daemon/station.h"
+#include "jtag/daemon/debug_node.h"
 
 _Static_assert((int)HERALD_NODES_MAX == (int)DAEMON_NODES_MAX, "one notice for each node");
 
@@ -22,8 +22,8 @@ struct daemon {
     struct notifier notifier;
     uv_timer_t look; /* for the emulators' sockets */
     unsigned looks, found;
-    struct station *stations;
-    unsigned station_count; /* that were opened; the last of them perhaps in vain */
+    struct debug_node *nodes;
+    unsigned node_count; /* that were opened; the last of them perhaps in vain */
     struct chain_port chain;
 };
 
@@ -72,11 +72,11 @@ static int open_all(struct daemon *daemon)
     char name[NAME_BYTES];
     int status;
 
-    while (daemon->station_count < options->nodes) {
-        unsigned number = daemon->station_count++;
+    while (daemon->node_count < options->nodes) {
+        unsigned number = daemon->node_count++;
 
-        status = station_open(&daemon->stations[number], &daemon->loop, &options->machine, number,
-                              &daemon->notifier);
+        status = debug_node_open(&daemon->nodes[number], &daemon->loop, &options->machine, number,
+                                 &daemon->notifier);
         if (status != 0) {
             snprintf(name, sizeof name, "n%u.gdb", number);
             return cannot_serve(daemon, name, status);
@@ -85,7 +85,7 @@ static int open_all(struct daemon *daemon)
     status = !options->chain
                  ? 0
                  : chain_port_listen(&daemon->chain, &daemon->loop, options->machine.directory,
-                                     daemon->stations, options->nodes);
+                                     daemon->nodes, options->nodes);
     return status == 0 ? 0 : cannot_serve(daemon, "chain", status);
 }
 
@@ -116,11 +116,11 @@ static void on_look(uv_timer_t *timer)
 
 static void close_all(struct daemon *daemon)
 {
-    if (daemon->chain.stations) {
+    if (daemon->chain.nodes) {
         chain_port_close(&daemon->chain);
     }
-    for (unsigned i = 0; i < daemon->station_count; i++) {
-        station_close(&daemon->stations[i]);
+    for (unsigned i = 0; i < daemon->node_count; i++) {
+        debug_node_close(&daemon->nodes[i]);
     }
 }
 
@@ -130,8 +130,8 @@ int daemon_run(const struct daemon_options *options)
     int status;
 
     daemon.options = options;
-    daemon.stations = calloc(options->nodes, sizeof *daemon.stations);
-    CHECK(daemon.stations && uv_loop_init(&daemon.loop) == 0);
+    daemon.nodes = calloc(options->nodes, sizeof *daemon.nodes);
+    CHECK(daemon.nodes && uv_loop_init(&daemon.loop) == 0);
     status = watch_ends(&daemon);
     if (status == 0) {
         status = open_all(&daemon);

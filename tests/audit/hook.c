@@ -4,10 +4,10 @@
  * The linker gives the calls of these functions to what stands here (--wrap in the Makefile), so no
  * test and no simulation can go without, and what is shipped knows nothing of it.
  */
-#include "node/audit.h"
 #include "node/node.h"
-#include "router/audit.h"
 #include "router/router.h"
+#include "tests/audit/node_audit.h"
+#include "tests/audit/router_audit.h"
 
 void __real_router_flush(struct router *router);
 bool __real_router_step(struct router *router, uint64_t now_us);

@@ -19,7 +19,7 @@ struct fixture {
     uv_loop_t loop;
     struct notifier notifier;
     struct emulator_machine machine;
-    struct station stations[NODES];
+    struct debug_node nodes[NODES];
     struct chain_port port;
     char directory[64];
 };
@@ -43,9 +43,9 @@ static struct fixture *make_fixture(void)
                                            .buses = {{0x40000000, 0x1000}}};
     notifier_start(&f->notifier, &f->loop, -1, NODES, NOTICE_RUNNING, f, on_gone);
     for (unsigned i = 0; i < NODES; i++) {
-        assert_int_equal(station_open(&f->stations[i], &f->loop, &f->machine, i, &f->notifier), 0);
+        assert_int_equal(debug_node_open(&f->nodes[i], &f->loop, &f->machine, i, &f->notifier), 0);
     }
-    assert_int_equal(chain_port_listen(&f->port, &f->loop, f->directory, f->stations, NODES), 0);
+    assert_int_equal(chain_port_listen(&f->port, &f->loop, f->directory, f->nodes, NODES), 0);
     return f;
 }
 
@@ -63,7 +63,7 @@ static void free_fixture(struct fixture *f)
     wait_for_end(f);
     chain_port_close(&f->port);
     for (unsigned i = 0; i < NODES; i++) {
-        station_close(&f->stations[i]);
+        debug_node_close(&f->nodes[i]);
     }
     for (unsigned i = 0; i < LEAVING_TURNS_MAX && uv_loop_alive(&f->loop); i++) {
         uv_run(&f->loop, UV_RUN_NOWAIT);

@@ -1,5 +1,5 @@
 /*
- * audit.h - whether a router's masks and flags have missed anything that could move.
+ * router_audit.h - whether a router's masks and flags have missed anything that could move.
  *
  * The checked builds ask after every step (tests/audit/hook.c); the kernel and the tool do not have
  * it. Everything is worked out anew from the states, by a full scan: a flag that is set in vain is

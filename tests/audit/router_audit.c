@@ -1,6 +1,6 @@
 /*
- * audit.c - every rule of due.h the other way round: from the states to the flags that must be
- * set.
+ * router_audit.c - every rule of router/due.h the other way round: from the states to the flags
+ * that must be set.
  *
  * What a flag stands for is asked with the very predicates that the pumps use where these change
  * nothing (setup_verdict, stream_has_bytes, lane_drains, source_is_done), and is written once more
@@ -8,7 +8,7 @@
  * nothing before its owner has been told, which flush_due sees to; and what an in-port's look will
  * hand on to its out-port is missing at neither while the in-port is due.
  */
-#include "router/audit.h"
+#include "tests/audit/router_audit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +20,7 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/circuit_state.h"
+#include "router/due.h"
 #include "router/lane.h"
 #include "router/notice.h"
 #include "router/packet.h"
@@ -29,7 +30,6 @@
 #include "router/source.h"
 #include "router/state.h"
 #include "router/stream.h"
-#include "router/due.h"
 
 enum { TEXT_MAX = 160, DIGITS_MAX = 10, NOBODY = UINT32_MAX };
 

@@ -1,14 +1,15 @@
 /*
- * audit.c - every rule of due.h the other way round: from the states to the flags that must be set.
+ * node_audit.c - every rule of node/due.h the other way round: from the states to the flags that
+ * must be set.
  */
-#include "node/audit.h"
+#include "tests/audit/node_audit.h"
 
 #include <stdint.h>
 
 #include "drivers/check.h"
 #include "node/state.h"
-#include "router/audit.h"
 #include "router/router.h"
+#include "tests/audit/router_audit.h"
 
 static void need(const struct node *node, bool flag, const char *name, const char *why)
 {

@@ -40,7 +40,7 @@ static void leave_user(struct debug_unit *unit)
 {
     uint32_t place = (uint32_t)unit->registers.real[REGISTER_PC] & ~3u;
 
-    unit->excursion.moved = true;
+    unit->visit.moved = true;
     want_planted(unit, place, (uint32_t)SVC);
     debug_want_register(unit, "cpsr", plain_cpsr(unit, MODE_USER));
     want_step(unit, place, THEN_ENTERED);
@@ -51,14 +51,14 @@ static void open_with(struct debug_unit *unit, enum processor_mode mode, uint32_
 {
     uint32_t cpsr = plain_cpsr(unit, mode) & ~(uint32_t)CPSR_FLAGS;
 
-    unit->excursion = (struct excursion){.open = true, .entered = !is_user(unit), .mode = mode};
+    unit->visit = (struct mode_visit){.open = true, .entered = !is_user(unit), .mode = mode};
     if (is_user(unit)) {
         leave_user(unit);
     }
     debug_want_register(unit, "cpsr", cpsr | (flags & (uint32_t)CPSR_FLAGS));
 }
 
-void excursion_open(struct debug_unit *unit, enum processor_mode mode)
+void mode_visit_open(struct debug_unit *unit, enum processor_mode mode)
 {
     open_with(unit, mode, debug_real_cpsr(unit));
 }
@@ -102,37 +102,37 @@ static void begin(struct debug_unit *unit, uint32_t code, enum processor_mode mo
 {
     unit->native = NATIVE_WAITS;
     open_with(unit, mode, (uint32_t)unit->registers.value[REGISTER_CPSR]);
-    unit->excursion.moved = true;
+    unit->visit.moved = true;
     want_planted(unit, place, code);
     want_registers(unit, mode, r0);
     want_step(unit, place, THEN_STEPPED);
 }
 
-static enum native_result judge(const struct excursion *excursion)
+static enum native_result judge(const struct mode_visit *visit)
 {
-    const uint32_t *frame = excursion->frame;
+    const uint32_t *frame = visit->frame;
     enum processor_mode mode = register_mode(frame[CORE_FRAME_CPSR]);
 
-    if (!excursion->judged) {
+    if (!visit->judged) {
         return NATIVE_FAILED;
     }
-    if (mode == excursion->mode && frame[CORE_FRAME_PC] == excursion->place + WORD) {
+    if (mode == visit->mode && frame[CORE_FRAME_PC] == visit->place + WORD) {
         return NATIVE_DONE;
     }
     return mode == MODE_ABORT ? NATIVE_ABORTED : NATIVE_UNDEFINED;
 }
 
-enum native_result excursion_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
-                                 uint32_t r0)
+enum native_result native_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
+                              uint32_t r0)
 {
     enum native_result result = unit->native;
     uint32_t place;
 
     if (result == NATIVE_WAITS) {
-        result = judge(&unit->excursion);
+        result = judge(&unit->visit);
         unit->broke = false;
         unit->native = NATIVE_IDLE;
-        if (result != NATIVE_FAILED || unit->native_again || unit->excursion.stepped) {
+        if (result != NATIVE_FAILED || unit->native_again || unit->visit.stepped) {
             unit->native_again = false;
             return result;
         }
@@ -159,21 +159,21 @@ static void want_repair(struct debug_unit *unit, enum processor_mode mode)
         return;
     }
     debug_want_register(unit, "r0", registers->real[spsr]);
-    debug_want_memory(unit, CORE_WRITE_MEMORY, unit->excursion.place, (uint32_t)SPSR_WRITE,
+    debug_want_memory(unit, CORE_WRITE_MEMORY, unit->visit.place, (uint32_t)SPSR_WRITE,
                       THEN_NOTHING);
-    debug_want_register(unit, "pc", unit->excursion.place);
+    debug_want_register(unit, "pc", unit->visit.place);
     debug_want(unit, CORE_STEP, THEN_NOTHING);
 }
 
 /* r0 to lr as the processor had them. */
 static void want_real_registers(struct debug_unit *unit, bool all)
 {
-    const struct excursion *excursion = &unit->excursion;
+    const struct mode_visit *visit = &unit->visit;
     const struct registers *registers = &unit->registers;
 
     for (unsigned i = 0; i < CORE_FRAME_PC; i++) {
-        enum register_number number = register_in_mode(excursion->mode, i);
-        if (registers->known[number] && (all || excursion->frame[i] != registers->real[number])) {
+        enum register_number number = register_in_mode(visit->mode, i);
+        if (registers->known[number] && (all || visit->frame[i] != registers->real[number])) {
             debug_want_register(unit, register_name(number), registers->real[number]);
         }
     }
@@ -182,36 +182,36 @@ static void want_real_registers(struct debug_unit *unit, bool all)
 /* What an instruction that ran, or was about to, has left of r0 to lr. */
 static void want_undone(struct debug_unit *unit)
 {
-    const struct excursion *excursion = &unit->excursion;
-    bool elsewhere = judge(excursion) != NATIVE_DONE;
+    const struct mode_visit *visit = &unit->visit;
+    bool elsewhere = judge(visit) != NATIVE_DONE;
 
-    if (excursion->judged && elsewhere) {
-        want_repair(unit, register_mode(excursion->frame[CORE_FRAME_CPSR]));
+    if (visit->judged && elsewhere) {
+        want_repair(unit, register_mode(visit->frame[CORE_FRAME_CPSR]));
     }
     if (elsewhere) {
-        debug_want_register(unit, "cpsr", plain_cpsr(unit, excursion->mode));
+        debug_want_register(unit, "cpsr", plain_cpsr(unit, visit->mode));
     }
     want_real_registers(unit, elsewhere);
 }
 
-void excursion_close(struct debug_unit *unit)
+void mode_visit_close(struct debug_unit *unit)
 {
-    struct excursion *excursion = &unit->excursion;
+    struct mode_visit *visit = &unit->visit;
     const struct registers *registers = &unit->registers;
 
-    excursion->open = false;
+    visit->open = false;
     unit->restoring = true;
     if (!registers->known[REGISTER_CPSR]) { /* reset meanwhile: nothing is as it was */
         return;
     }
-    if (unit->native == NATIVE_WAITS && excursion->entered) {
+    if (unit->native == NATIVE_WAITS && visit->entered) {
         want_undone(unit);
     }
-    if (excursion->planted) {
-        debug_want_memory(unit, CORE_WRITE_MEMORY, excursion->place, 0, THEN_UNPLANTED);
+    if (visit->planted) {
+        debug_want_memory(unit, CORE_WRITE_MEMORY, visit->place, 0, THEN_UNPLANTED);
     }
     debug_want_register(unit, "cpsr", registers->real[REGISTER_CPSR]);
-    if (excursion->moved) {
+    if (visit->moved) {
         debug_want_register(unit, "pc", registers->real[REGISTER_PC]);
     }
 }
@@ -223,33 +223,33 @@ static void give_up(struct debug_unit *unit)
     script_clear(&unit->script);
 }
 
-void excursion_did(struct debug_unit *unit, const struct script_step *step)
+void mode_visit_did(struct debug_unit *unit, const struct script_step *step)
 {
-    struct excursion *excursion = &unit->excursion;
+    struct mode_visit *visit = &unit->visit;
     const struct core_op *op = &step->op;
 
     switch (step->then) {
     case THEN_SAVED:
-        excursion->place = op->address;
-        excursion->saved = (uint32_t)op->value;
+        visit->place = op->address;
+        visit->saved = (uint32_t)op->value;
         return;
-    case THEN_PLANTED: excursion->planted = true; return;
-    case THEN_UNPLANTED: excursion->planted = false; return;
+    case THEN_PLANTED: visit->planted = true; return;
+    case THEN_UNPLANTED: visit->planted = false; return;
     case THEN_VERIFIED:
         if ((uint32_t)op->value != step->subject) {
             give_up(unit);
         }
         return;
     case THEN_ENTERED:
-        excursion->entered = register_mode(op->frame[CORE_FRAME_CPSR]) != MODE_USER;
-        if (!excursion->entered) {
+        visit->entered = register_mode(op->frame[CORE_FRAME_CPSR]) != MODE_USER;
+        if (!visit->entered) {
             give_up(unit);
         }
         return;
-    case THEN_STEP: excursion->stepped = true; return;
+    case THEN_STEP: visit->stepped = true; return;
     case THEN_STEPPED:
-        excursion->judged = true;
-        memcpy(excursion->frame, op->frame, sizeof excursion->frame);
+        visit->judged = true;
+        memcpy(visit->frame, op->frame, sizeof visit->frame);
         return;
     default: return;
     }

@@ -1,5 +1,5 @@
 /*
- * audit.h - whether a node's flags have missed anything that could move, as router/audit.h.
+ * node_audit.h - whether a node's flags have missed anything that could move, as router_audit.h.
  *
  * Errors   what is missing fails as a CHECK
  * Context  between two steps

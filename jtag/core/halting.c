@@ -169,7 +169,7 @@ static bool write_natively(struct debug_unit *unit, enum register_number number)
     bool spsr = register_is_spsr(number);
     uint32_t code = spsr ? (uint32_t)SPSR_WRITE : register_system_write(number);
     enum processor_mode mode = spsr ? register_bank_mode(number) : native_mode(unit);
-    enum native_result result = excursion_run(unit, code, mode, (uint32_t)registers->value[number]);
+    enum native_result result = native_run(unit, code, mode, (uint32_t)registers->value[number]);
 
     if (result == NATIVE_DONE) {
         registers->real[number] = registers->value[number];
@@ -222,7 +222,7 @@ static bool write_mode(struct debug_unit *unit, enum processor_mode mode, bool a
             continue;
         }
         if (away && !any) {
-            excursion_open(unit, mode);
+            mode_visit_open(unit, mode);
         }
         any = true;
         want_written(unit, number);
@@ -263,7 +263,7 @@ static bool write_position(struct debug_unit *unit)
 
     if (registers_changed(&unit->registers, REGISTER_CPSR)) {
         if (register_mode(debug_real_cpsr(unit)) == MODE_USER && mode != MODE_USER) {
-            excursion_open(unit, mode);
+            mode_visit_open(unit, mode);
         }
         want_written(unit, REGISTER_CPSR);
         return true;

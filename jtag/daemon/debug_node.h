@@ -1,5 +1,5 @@
 /*
- * station.h - one node as debuggers see it: emulator, debug unit, and GDBs at its socket.
+ * debug_node.h - one node as debuggers see it: emulator, debug unit, and GDBs at its socket.
  *
  *     chain -> jobs -> debug_unit -> emulator <- gdb_port <- GDB
  *
@@ -12,7 +12,7 @@
  *     ...    node is free, or the client's own
  *     0xeac
  *
- * Errors   station_open: a negative libuv status
+ * Errors   debug_node_open: a negative libuv status
  * Context  the loop's thread
  * Source   ARM DDI 0406C, C11.10 (0xe80 to 0xefc: integration registers)
  */
@@ -24,32 +24,33 @@
 #include "jtag/daemon/notifier.h"
 #include "jtag/socket/peer.h"
 
-enum { STATION_HOLDER = 0xe80, STATION_HOLDER_BYTES = PEER_WORDS_MAX };
+enum { DEBUG_NODE_HOLDER = 0xe80, DEBUG_NODE_HOLDER_BYTES = PEER_WORDS_MAX };
 
 /* Something that a client of the chain wants; it lies with the client until `done`. */
-struct station_job {
-    struct station_job *next;
+struct debug_job {
+    struct debug_job *next;
     const void *client;
     const char *words;     /* for the client */
     struct access *access; /* NULL: the client leaves */
-    void (*done)(struct station_job *job);
+    void (*done)(struct debug_job *job);
 };
 
-struct station {
+struct debug_node {
     struct emulator emulator;
     struct debug_unit unit;
     struct gdb_port gdb;
     struct notifier *notifier;
-    struct station_job *first, *last; /* the first is being done when `busy` */
+    struct debug_job *first, *last; /* the first is being done when `busy` */
     bool busy;
     const char *owner_words; /* for the client whose the debug unit is */
 };
 
-int station_open(struct station *station, uv_loop_t *loop, const struct emulator_machine *machine,
-                 unsigned number, struct notifier *notifier);
+int debug_node_open(struct debug_node *node, uv_loop_t *loop,
+                    const struct emulator_machine *machine, unsigned number,
+                    struct notifier *notifier);
 
 /* done follows, perhaps from within. */
-void station_submit(struct station *station, struct station_job *job);
+void debug_node_submit(struct debug_node *node, struct debug_job *job);
 
 /* Nothing is done any more. */
-void station_close(struct station *station);
+void debug_node_close(struct debug_node *node);
