@@ -309,6 +309,7 @@ fuzz-merge: $(FUZZ_BINARIES)
 check: all $(call native,$(ROOMS))
 	@scripts/check-rooms.sh $(B)
 	@scripts/check-paths.sh
+	@scripts/check-house.sh
 	@scripts/check-format.sh
 
 ## rewrite the sources in the project's layout (needs clang-format)
