@@ -12,8 +12,8 @@
 
 #include "drivers/check.h"
 
-/* ecube-jtag waits ten seconds for an emulator before it refuses, and its words say more than that no
- * answer has come: so the wait here is longer. */
+/* ecube-jtag waits ten seconds for an emulator before it refuses, and its words say more than that
+ * no answer has come: so the wait here is longer. */
 enum {
     ANSWER_MS = 15000,
     PACKET_BYTES_DEFAULT = 1024,

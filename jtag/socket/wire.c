@@ -93,8 +93,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     }
 }
 
-/* Whether an error of connect() says that the other process is just starting, or very busy: it binds
- * its socket, then it listens, and between the two it refuses. */
+/* Whether an error of connect() says that the other process is just starting, or very busy: it
+ * binds its socket, then it listens, and between the two it refuses. */
 static bool may_come(struct wire *wire, int error)
 {
     wire->was_absent = wire->was_absent || error == ENOENT;
