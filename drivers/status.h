@@ -16,13 +16,12 @@ enum status {
     E_TRUNCATED = -4,
     E_MISMATCH = -5,  /* nodes disagree on the collective they are in (operation, size or root) */
     E_PEER_GONE = -6, /* the program at the other end has exited or crashed */
-    E_BUSY = -7, /* a hop is still in a collective that the message comes behind: again, soon */
+    E_BUSY = -7,      /* a hop is still in a collective before the message: try again soon */
     /* a circuit met a busy hop where it may not wait, or a node that does not expect it now */
     E_REFUSED = -8,
     E_FORMAT = -9,   /* bytes from outside break the format: image, packet, frame */
     E_NO_ROOM = -10, /* an image or block does not fit the program region */
-    /* a pointer from a program lies outside its memory, or would have its code or constants written
-     */
+    /* a program's pointer lies outside its memory, or its code or constants would be written */
     E_FAULT = -11,
     E_CANCELLED = -12, /* the program has given the receive up, or ended while it was under way */
     E_VERSION = -13,   /* the two ends of a link speak different protocol versions */

@@ -74,7 +74,7 @@ uint32_t network_neighbour(const struct network *network, uint32_t node, unsigne
 /* The port at which a link that leaves over `port` arrives. */
 unsigned network_far_port(const struct network *network, unsigned port);
 
-/* The port of `node` that leads to its neighbour `other`; NETWORK_NO_PORT when it is none. */
+/* The port of `node` that leads to `other`; NETWORK_NO_PORT when they are no neighbours. */
 unsigned network_port_to(const struct network *network, uint32_t node, uint32_t other);
 
 /* The port that brings one hop closer to `to` in one dimension; NETWORK_NO_PORT when that
@@ -97,28 +97,29 @@ static inline unsigned network_next_hop(const struct network *network, uint32_t 
 unsigned network_distance(const struct network *network, uint32_t from, uint32_t to);
 unsigned network_diameter(const struct network *network);
 
-/* True when going on from in-port `in` over `out` stays in one ring: what waits there can wait for
- * itself (router/README.md, rule 2). A ring of three has no way of two hops. */
+/* True when a path that comes in at port `in` and leaves over `out` stays in one ring: there a
+ * circle of waits can close (router/README.md, rule 2). A ring of three has no path of two hops. */
 bool network_stays_in_ring(const struct network *network, unsigned in, unsigned out);
 
 /* True when a network looks the same from every node: no dimension of three and more is a path. */
 bool network_is_symmetric(const struct network *network);
 
-/* Where `node` goes when node 0 is moved to `by`, and the other way round: coordinates are added,
- * or subtracted, modulo their sizes. Only in a symmetric network that maps links to links. */
+/* Translation: the node that `node` becomes when node 0 is moved to `by`, and its inverse.
+ * Coordinates are added, or subtracted, modulo their sizes. Only in a symmetric network does that
+ * map links to links. */
 uint32_t network_translate(const struct network *network, uint32_t node, uint32_t by);
 uint32_t network_difference(const struct network *network, uint32_t node, uint32_t from);
 
 /* A number that tells networks apart: FNV-1a of kind and sizes. */
 uint32_t network_digest(const struct network *network);
 
-/* All links between nodes, and whether node's end at `port` is the one by which a link is counted
- * once: `for each node, for each port: if (network_owns_link(...))`. */
+/* The number of links between nodes. Each link has two ends, of which one owns it, so that a loop
+ * over all nodes and ports meets it once: `if (network_owns_link(...))`. */
 uint32_t network_link_count(const struct network *network);
 bool network_owns_link(const struct network *network, uint32_t node, unsigned port);
 
-/* The host's links: how many, the node at each, the link of a node or -1, and the attached node
- * over which what goes between the host and `node` travels: in dimension order from there. */
+/* The host's links: how many there are; the node at each; the link of a node, or -1; and the node
+ * with a host link over which the host and `node` reach each other, in dimension order. */
 unsigned network_host_links(const struct network *network);
 uint32_t network_host_node(const struct network *network, unsigned index);
 int network_host_link_of(const struct network *network, uint32_t node);
@@ -126,9 +127,9 @@ uint32_t network_host_root(const struct network *network, uint32_t node);
 
 /*
  * The spanning tree of downloads, by halving. A block is a range of ranks that spans a part of one
- * dimension and all of the faster ones; its root is its first node. It keeps the first half of that
- * part and gives the rest to the node where this begins, over one circuit. The circuits of the two
- * halves never share a link.
+ * dimension and all of the faster ones. Its root is its first node. The root keeps the first half
+ * of that part, and gives the second half to the first node of it, over one circuit. The circuits
+ * of the two halves never share a link.
  *
  *     mesh:2x3   {0..5} gives {3..5} to 3; then {0..2} gives {2} to 2, {3..5} gives {5} to 5; ...
  */

@@ -1,16 +1,16 @@
 /*
  * reduction.h - element types and operators of reductions, and the arithmetic itself.
  *
- * A reduction combines vectors element by element. Which operands meet, and in which order, is the
- * plan's affair; here `into` is the left one. The same operands give the same bits on every
+ * A reduction combines vectors element by element. The plan says which operands meet, and in which
+ * order; here `into` is the left one. The same operands give the same bits on every
  * processor, and in either order:
  *
  *   integers          sums and products wrap, as two's complement does; a logical result is 0 or 1
  *   float, double     sums and products as IEEE 754 has them, rounded to nearest, even at a tie,
  *                     subnormal numbers kept; min and max are its minimum and maximum: -0 is less
- *                     than +0, and what is no number wins. No number is always the same quiet one
- *   pairs             value, index (int32), spare bytes up to a power of two. Of two the lesser
- *                     (greater) value as above, of equal ones the lower index; spare becomes 0
+ *                     than +0, and a NaN wins. Every NaN becomes the same quiet one
+ *   pairs             value, index (int32), spare bytes up to a power of two. The lesser
+ *                     (greater) value wins, of equal values the lower index; spare becomes 0
  *
  * All but sums and products of float and double are associative too, so their result does not
  * depend on the plan.

@@ -22,7 +22,7 @@ dead=$(
     list_paths | while IFS=: read -r file line path; do
         path=${path#source_tree/} # a script's own name of the top
         case $path in
-        *[A-Z]/* | accel/* | hw/* | include/elf/* | ../lib/ecube/*) continue ;; # any name; QEMU's; binutils'; installed
+        *[A-Z]/* | */NAME* | accel/* | hw/* | include/elf/* | ../lib/ecube/*) continue ;; # any name; QEMU's; binutils'; installed
         ../* | */../*) ;;
         *) case $file in *.md) ;; *) [ -d "${path%%/*}" ] && [ "${path%%/*}" != build ] || continue ;; esac ;;
         esac

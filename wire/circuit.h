@@ -10,13 +10,13 @@
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   the CTS's or OFFER's name for it; of a step of a schedule: its number; of a request
- *           (OPEN_REQUEST) bits 0 to 15 of the sender's own name for it and, with OPEN_BEHIND, of
- *           the request before it that has no answer yet, as in an RTS (message.h)
- *   epoch   of its schedule; of a message: of the last one that its sender has completed
+ *   match   of a message: its name in the CTS or OFFER; of a schedule's circuit: the step; of a
+ *           request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with OPEN_BEHIND,
+ *           of its name for the request before it that has no answer yet, as in an RTS (message.h)
+ *   epoch   of its schedule; of a message: of the last schedule that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says
- *   clock   model ns at which the circuit has come as far as this; a hop changes it in place
+ *   clock   model ns at which the OPEN comes to this hop; a hop changes it in place
  *   free    model ns at which the source's send port is free
  *
  * The hop list is there with OPEN_SCHEDULE or OPEN_ROUTE. An entry for each hop of the path, found
@@ -29,8 +29,8 @@
  *        +--------+-------+--------+-------+--------+---
  *
  *   count   1 to OPEN_HOPS_MAX
- *   port    that the hop leaves its node over; HOP_DIMENSION_ORDER: the network's next hop
- *   turn    of a schedule's circuit: how many of its schedule this link carries before it
+ *   port    over which the path leaves this node; HOP_DIMENSION_ORDER: the network's next hop
+ *   turn    of a schedule's circuit: how many circuits of the schedule this link carries before
  *
  * The message itself follows when OPEN_INLINE is set.
  *

@@ -1,9 +1,9 @@
 /*
  * collective.h - how nodes enter a collective: up and down a spanning tree of one-hop packets.
  *
- * The tree's root is node 0; the parent of a node is its next hop towards it. A node tells its
- * parent when its program and all its children have entered; node 0 then knows what all agree on,
- * and tells its children, and they theirs.
+ * The tree's root is node 0; the parent of a node is its next hop towards node 0. A node sends
+ * ENTER to its parent when its program and all its children have entered. So node 0 learns whether
+ * all agree, and ENTERED brings the answer down the tree.
  *
  *   ENTER    up:   0 epoch u16 | 2 generation u8, of the OFFER | 3 spare u8 | 4 failed u32, the
  *                  lowest rank that cannot go on; ID_UNKNOWN: none | 8 status i16, why; a closure
@@ -17,15 +17,15 @@
  *            12 digest u32, of the plan; 0: none | 16 choice u32, ecube_choice (abi.h) of the
  *            algorithm that the program asks for; 0: none
  *
- * An operation whose blocks have sizes of their own has two epochs. All enter the second when they
- * have gone through its steps, and say whether those sizes agreed; there the entry of a node whose
- * circuit brought another size than it expected, for it knows both, has
+ * An operation whose blocks have sizes of their own has two epochs. When its steps are over all
+ * nodes enter the second one, and say whether those sizes agreed. A node whose circuit brought
+ * another size than it expected knows both; its entry then has
  *            1 enum entry_sizes | 4 bytes expected | 8 the node that sent | 12 bytes sent
  *
  * `first` is the entry of the subtree's lowest rank, `other` that of the lowest rank which differs
- * from it. Two subtrees joined say the same of both (entry_join in collectives/entry.c), so node 0
- * knows the lowest rank that differs from its own. A closure holds for every later epoch as well:
- * E_PEER_GONE, a program has ended; E_LINK_DEAD, it has after it had met a dead link.
+ * from it. Where subtrees join, entry_join (collectives/entry.c) makes the same of theirs, so node
+ * 0 knows the lowest rank that differs from its own. A closure holds for every later epoch as well:
+ * E_PEER_GONE, a program has ended; E_LINK_DEAD, it has ended after it had met a dead link.
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the body is too short or the status is positive.

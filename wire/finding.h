@@ -1,6 +1,6 @@
 /*
- * finding.h - what the checking library (lib/check) has found, as it lies on the stack of a program
- * that ends for it. FAULT carries the stack, so the host reads it there.
+ * finding.h - the findings of the checking library (lib/check), as they lie on the stack of the
+ * program that they end. FAULT carries the stack, so the host reads them there.
  *
  *   0 kind u8 | 1 call u8 | 2 operation u8 | 3 spare | 4 address u32 | 8 bytes u32 |
  *   12 offset u32 | 16 place u32 | 20 other u32 | 24 peer i32 | 28 tag i32
@@ -8,9 +8,9 @@
  * `call` and `operation` (enum ecube_call, of COLLECTIVE enum ecube_operation), peer and tag are
  * those of a transfer. Places are return addresses of calls in the program; 0: not known.
  *
- * The trap has in r0 the list's address, in r1 how many stand there, in r2 how many there were, in
- * r3 1 at the program's end, else 0. Whoever reads that checks it: a program may execute the trap
- * with anything.
+ * At the trap r0 is the list's address, r1 the number of findings in it, r2 the number of all that
+ * there were, and r3 is 1 at the program's end, else 0. The reader checks all of that: a program
+ * may execute the trap with any values.
  *
  * Units    bytes
  * Context  any; pure
@@ -21,7 +21,7 @@
 
 #include "wire/bytes.h"
 
-/* What address, bytes and offset are, and the places: first, other. */
+/* Behind each kind: what address, bytes and offset mean; then the two places. */
 enum finding_kind {
     FINDING_NONE = 0,
     FINDING_OVERRUN = 1,      /* a block, written at `offset`, past its end; got at */

@@ -7,18 +7,18 @@
  *        |      |     |      |        |     |     | credit |             | credit |       |
  *        +------+-----+------+--------+-----+-----+--------+-------------+--------+-------+--------
  *
- * All numbers are little-endian. `check` is the CRC-32C of bytes 0 to 19. With FLAG_CHECKED four
- * bytes follow the payload, its CRC-32C, not counted in length. It begins with the frame's seq, and
- * never with 0 as a header's does: where bytes were lost, neither a header nor the payload of
- * another frame may pass for the payload that is missing. seq numbers PACKET and DATA frames
- * only, both from one space, so one go-back-N covers the link. ack is the next seq expected. The
- * credits are running totals of what has been consumed: control frames, and data payload bytes; the
- * sender may be ahead of them by the window that HELLO announced.
+ * All numbers are little-endian. `check` is the CRC-32C of bytes 0 to 19. With FLAG_CHECKED the
+ * CRC-32C of the payload follows it, in four bytes that length does not count. That CRC starts from
+ * the frame's seq, and never from 0 as a header's does: where bytes were lost, neither a header nor
+ * the payload of another frame may pass for the payload that is missing. seq numbers PACKET and
+ * DATA frames only, both from one space, so one go-back-N covers the link. ack is the next seq
+ * expected. The credits are running totals of consumed control frames, and of consumed bytes of
+ * data payload; the sender may be ahead of them by the window that HELLO announced.
  *
- * Each end gives itself a number when it starts, its incarnation, and tells it in HELLO's seq. The
- * header's is that of the end which a frame is for; 0 in a HELLO to one that has not been heard
- * yet. So what a cable still holds for earlier incarnations is nobody's. An end whose own is 0
- * tells none apart.
+ * Each end gives itself a number when it starts, its incarnation, and says it in HELLO's seq. A
+ * header carries the incarnation of the end that the frame is for, or 0 in a HELLO to an end that
+ * has not been heard yet. So frames for earlier incarnations, which the cable still holds, are
+ * dropped. An end whose own incarnation is 0 takes frames for all.
  *
  * HELLO payload (56 bytes):
  *

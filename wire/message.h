@@ -10,9 +10,9 @@
  *   RETRY   receiver: 0 name u32: no room, or the one before it is not known here; ask again
  *   CANCEL  either: 0 name u32: the program there has ended, or the message is no more
  *
- * An OPEN may say what an RTS says (circuit.h, OPEN_REQUEST). It is answered with ACCEPT where that
- * would be told CTS, else with REFUSE: QUEUED is E_STORED, RETRY is E_FULL or E_REFUSED, CANCEL is
- * E_PEER_GONE.
+ * An OPEN may stand for an RTS (circuit.h, OPEN_REQUEST). Its answer is ACCEPT in place of CTS, and
+ * REFUSE in place of the others: E_STORED for QUEUED, E_FULL or E_REFUSED for RETRY, E_PEER_GONE
+ * for CANCEL.
  *
  * A name has bit 16 set and no bit above it, so it is never 0.
  *

@@ -11,9 +11,9 @@
  * ID_HOST. `hops` counts the links that the packet has passed; a hop changes it in place. Flags and
  * spare are 0.
  *
- * Kinds are numbered by range, so that a router need not know those that it only passes on: below
+ * Kinds are numbered by range, so a router need not know the kinds that it forwards. Below
  * PACKET_ROUTED a packet belongs to one hop of a circuit and is never forwarded as it is
- * (circuit.h); from there on it goes store and forward to dst.
+ * (circuit.h); all others go store and forward to dst.
  *
  *    1 to  3  circuit.h
  *   16 to 20  message.h
@@ -73,8 +73,7 @@ static inline const uint8_t *packet_body(const uint8_t *packet)
     return packet + PACKET_HEADER_BYTES;
 }
 
-/* Writes a header with no hops, in two words: what has just been written in smaller pieces is slow
- * to read back. */
+/* Writes a header with no hops, in two words: smaller pieces would be slow to read back. */
 static inline void packet_pack(uint8_t *packet, uint8_t kind, uint32_t body_bytes, uint32_t src,
                                uint32_t dst)
 {

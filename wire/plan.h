@@ -16,8 +16,8 @@
  *            56 choice u32, ecube_choice (abi.h) of the algorithm that was asked for;
  *            0: the cheapest |
  *            60 type u8, of the elements for which it is; 0: any | 61 spare[3] |
- *            64 carries u16[PLAN_PORTS_MAX]: circuits of the plan that this node's link at each
- *            port carries outwards, those of others too
+ *            64 carries u16[PLAN_PORTS_MAX]: for each port, how many circuits of the plan its link
+ *            carries outwards, other nodes' among them
  *
  *   row      0 bytes u16, to the next row | 2 step u16 | 4 flags u8, enum row_flag | 5 spare |
  *            6 send extents u8 | 7 receive extents u8 | 8 to u32 | 12 from u32 |
@@ -27,13 +27,13 @@
  *   extent   0 first u32: slot, bits 30 and 31: enum space | 4 length u32 | 8 stride u32 |
  *            12 times u32: the slots first + t * stride + i, t < times, i < length, in this order
  *
- * In a row of an invariant plan ranks, and slots of spaces that have one for every node, are those
- * of node 0; node r reads network_translate(x, r). Of a cube a range of 2^j slots that begins at a
- * multiple of 2^j stays one and is read upwards. Scratch slots are never translated.
+ * A row of an invariant plan is written for node 0: where it has a rank, or a slot of a space with
+ * one slot for every node, node r reads network_translate(x, r). On a cube 2^j slots that begin at
+ * a multiple of 2^j stay together, and are read upwards. Scratch slots are never translated.
  *
- * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies
- * has neither circuit nor time: the slots of the extents sent go to those received, at this node.
- * Its step is that of the rows it stands before or behind.
+ * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies has
+ * no circuit and takes no time: at this node the slots of the extents sent go to the slots of those
+ * received. Its step is that of the rows beside it.
  *
  *   PLAN_ASK   to the host: 0 question u32, the asker's own | 4 offset u32 | 8 operation u8 |
  *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32 |

@@ -3,16 +3,16 @@
  *
  *   QUERY   to a node, empty: answer with STATE
  *   STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8, not yet waited for |
- *           4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the
- *           message that the program waits for: as asked for, of a matched receive the sender's;
- *           of WAIT_SEVERAL bytes is the number of requests) |
+ *           4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (of the message that the program
+ *           waits for, as it was asked for, or as the sender has it once the receive is matched;
+ *           with WAIT_SEVERAL bytes is the number of requests) |
  *           20 collective stage u8 | 21 operation u8 | 22 flags u8, enum state_flag |
- *           23 stored u8, messages that have come and that no receive has asked for |
+ *           23 stored u8, messages that wait for a receive |
  *           24 model ns u64 |
  *           32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
  *           32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
- *           48 node whose ENTER it waits for (the first child in the tree of collective.h that has
- *           not reported, or the parent), or whose part of the step, u32 |
+ *           48 node u32, whose ENTER it waits for (in the tree of collective.h the parent, or the
+ *           first child that has not entered), or whose part of the step |
  *           52 step u16, from 1, 0: before the first | 54 steps u16, 0: not known yet |
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
@@ -72,9 +72,9 @@ enum state_counter {
 };
 
 enum state_flag {
-    /* all that this node had sent when it was asked before has come to its neighbours */
+    /* what this node had sent at the question before has come to its neighbours */
     STATE_DELIVERED = 1,
-    STATE_POLLS = 2 /* the program tests again and again for what it waits for */
+    STATE_POLLS = 2 /* the program waits by testing again and again */
 };
 
 enum fault_kind {

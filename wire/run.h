@@ -4,25 +4,25 @@
  * To a node, from the host or from the node that passes the download on:
  *
  *   OFFER   0 name u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
- *           20 count u32 | 24 bss end u32 | 28 generation u8 of the program, another one than
- *           that of the download before | 29 spare[3] | 32 code end u32 | 36 constants end u32:
- *           part of a download. The message that follows is the private blocks of `count` nodes,
- *           of the receiver and the ranks behind it, in their order, then the common part (the
- *           memory image that starts at base)
- *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
- *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation, drop its messages, or
- *           do not start it any more; empty: end the one that runs
- *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: text of this program that
- *           was read, modulo 2^32
+ *           20 count u32 | 24 bss end u32 | 28 generation u8 of the program: not that of the
+ *           download before | 29 spare[3] | 32 code end u32 | 36 constants end u32.
+ *           Offers a part of a download. The message that follows has the private blocks of `count`
+ *           nodes, the receiver's first and then those of the next ranks; behind them lies the
+ *           common part, the memory image that starts at base
+ *   START   0 model ns u64, no node's clock is ahead of it: run the program that is loaded
+ *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
+ *           or do not start it any more; empty: end the program that runs
+ *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: how much text of this program has been
+ *           read, modulo 2^32
  *
  * To the host:
  *
  *   CONSOLE 0 stream u8, enum ecube_stream | 1 text, at most CONSOLE_WINDOW bytes ahead of TAKEN
- *   EXIT    0 status i32 | 4 aborted u8: 1: by this the whole run ends | 5 spare |
- *           6 collectives u16, that its program took part in, modulo 2^16
+ *   EXIT    0 status i32 | 4 aborted u8: 1: it ends the whole run | 5 spare |
+ *           6 collectives u16, in which its program took part, modulo 2^16
  *   REPORT  0 name char[24], ends with a zero byte | 24 bytes u64 | 32 steps u64 |
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
- *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64, all received and sent on |
+ *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 when all was received and sent on |
  *           16 SHA-256 of own block, then common part
  *
  * In memory, where it is for all or for nobody:
@@ -31,8 +31,8 @@
  *   | code: read, | constants: read | data: read, write  | heap: read, write
  *   |    executed |                 |                    |
  *
- *   Both ends are on pages of PROTECTED_PAGE_BYTES, and code end lies above base; or both are base:
- *   then nothing is protected, and the program may write and execute all of its memory.
+ *   Both ends are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If both are base
+ *   instead, nothing is protected: the program may write and execute all of its memory.
  *
  * In memory, before the image:
  *

@@ -1,6 +1,6 @@
 /*
- * shared_memory_layout.h - where things lie in the memory of a link that two nodes share, and in
- * the card by which the launcher tells a node of its links.
+ * shared_memory_layout.h - what lies where in the memory of a link that two nodes share, and in the
+ * card, in which the launcher describes a node's links.
  *
  *   a link's memory, SHARED_LINK_BYTES          a card, SHARED_CARD_BYTES
  *   00000  carrier   written by the launcher    magic, version, number of ports, time to spin
@@ -28,7 +28,7 @@ enum {
     SHARED_LINK_BYTES = 1 << 20,
     SHARED_RINGS_AT = 1 << 18,
     SHARED_PAGE_BYTES = 4096,
-    SHARED_LINE_BYTES = 64, /* words of different writers, or readers, lie in different ones */
+    SHARED_LINE_BYTES = 64, /* a cache line: words of different ends lie in different ones */
     SHARED_PORTS_MAX = 16,
     SHARED_CARD_BYTES = 4096,
     SHARED_CARD_MAGIC = 0x65636c6b,

@@ -2,16 +2,16 @@
  * shared_memory_link.h - links through memory that two nodes share, and the doorbells by which they
  * wake each other.
  *
- * One maker of drivers/link/link.h. A PCI device (ivshmem-doorbell) rings: a write to its register
- * raises one interrupt at the neighbour that it names. Its own memory is a card, written by the
- * launcher: which of the node's ports are links in shared memory, and where. Link memories lie
- * behind each other in the node's address space. shared_ring.h says how bytes pass and who is
- * woken.
+ * One maker of drivers/link/link.h. A PCI device (ivshmem-doorbell) rings: when a neighbour's
+ * number is written to its register, that neighbour gets one interrupt. The device's own memory is
+ * a card that the launcher has written: it says which of the node's ports are links in shared
+ * memory, and where. Link memories lie behind each other in the node's address space. shared_ring.h
+ * says how bytes pass and who is woken.
  *
  * A segment is copied into the ring when it is sent, or as soon as there is room. The carrier is a
  * word of the link's memory that the launcher writes before it rings.
  *
- * QEMU     see README.md
+ * QEMU     see drivers/README.md
  * Units    bytes
  * Errors   E_LINK_DEAD from init: the device lacks what we need
  * Context  kernel, interrupts masked
@@ -44,9 +44,9 @@ struct shared_memory_link {
     uint32_t queued; /* segments handed over since the start */
     uint32_t sent;   /* of them, copied */
     uint32_t bell;   /* what to write to ring the neighbour */
-    uint32_t told;   /* the neighbour's count of bytes when listen last told of some */
+    uint32_t told;   /* the neighbour's count of bytes when listen last reported news */
     uint32_t seen;   /* what sent() last said */
-    bool watched;    /* ... and that was not all: whoever asked waits for the rest */
+    bool watched;    /* ... and that was not all: the asker waits for the rest */
     bool starved;    /* bytes wait, and no buffer is free */
 };
 

@@ -1,17 +1,17 @@
 /*
  * shared_ring.h - one end of a link in shared memory: bytes into our ring, bytes out of the
- * neighbour's, and when which of the two must be woken.
+ * neighbour's, and when an end must be woken.
  *
- * What the neighbour can write is read once and checked: a count that cannot be makes the end
- * broken for good, and nothing is read or written through it any more. Bytes are copied out before
- * anybody looks at them.
+ * A word that the neighbour writes is read once and checked. An impossible count breaks the end for
+ * good, and nothing is read or written through it any more. Bytes are copied out before anybody
+ * looks at them.
  *
- * Sleep. Who is about to sleep publishes a number that it has not used before, with what it waits
- * for; then a barrier; then it looks once more. Who has put or taken bytes publishes that; then a
- * barrier; then it looks whether the other sleeps and waits for this, and rings once for each
- * number. So either the sleeper sees the bytes or the other sees the sleeper, and no timer is
- * needed. models/shared_ring.pml finds the lost wake-up when a barrier or the second look is left
- * out.
+ * Sleep. An end that is about to sleep publishes a number that it has not used before, and what it
+ * waits for; then comes a barrier; then it looks once more. An end that has put or taken bytes
+ * publishes that; then comes a barrier; then it looks whether the other sleeps and waits for this,
+ * and rings once for each number. So either the sleeper sees the bytes or the other end sees the
+ * sleeper, and no timer is needed. models/shared_ring.pml finds the lost wake-up when a barrier or
+ * the second look is left out.
  *
  * Units    bytes; counts run freely modulo 2^32
  * Errors   none; see `broken`
@@ -52,7 +52,7 @@ uint32_t shared_end_put(struct shared_end *end, const uint8_t *data, uint32_t by
 /* Copies at most so many bytes out, and returns their number. */
 uint32_t shared_end_take(struct shared_end *end, uint8_t *buffer, uint32_t bytes_max);
 
-/* Whether publish has anything to do: asked at each piece, it is mostly not. */
+/* Whether publish has anything to do. It is asked at each piece, and mostly has not. */
 static inline bool shared_end_moved(const struct shared_end *end)
 {
     return end->put != end->put_published || end->taken != end->taken_published || !end->told;

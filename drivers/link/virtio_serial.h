@@ -42,7 +42,7 @@ struct virtio_serial_port {
     uint32_t number;
     bool added;   /* PORT_ADD seen */
     bool starved; /* buffers were posted to a ring that had run empty: the device wants a kick */
-    bool watched; /* when last asked, segments were under way: whoever asked waits for them */
+    bool watched; /* when sent() was last asked, segments were under way: the asker waits */
     struct virtio_queue receive;
     struct virtio_queue transmit;
     struct virtio_stages stages;

@@ -1,9 +1,8 @@
 /*
- * virtio_stage.h - short segments that go out together, copied behind each other into one
- * descriptor.
+ * virtio_stage.h - joins short segments: they are copied behind each other into one descriptor.
  *
- * QEMU's serial device makes a system call of each descriptor, and the first of them wakes the
- * other end; a copy of some bytes costs less.
+ * QEMU's serial device makes a system call for each descriptor, and the first of them wakes the
+ * other end. A copy of some bytes costs less.
  *
  * Units    bytes
  * Errors   none
@@ -33,7 +32,7 @@ void virtio_stage_init(struct virtio_stages *stages);
 /* Whether virtio_stage_join has room; if not, the queue's used descriptors should be taken back. */
 bool virtio_stage_free(const struct virtio_stages *stages, const struct virtio_queue *queue);
 
-/* Copies a segment behind the newest one; false: one of them is long, or the device may have the
+/* Copies a segment behind the newest one. False: one of the two is long, the device may have the
  * newest already, or no stage is free. */
 bool virtio_stage_join(struct virtio_stages *stages, struct virtio_queue *queue, const void *data,
                        uint32_t bytes);

@@ -31,8 +31,9 @@ void generic_timer_init(struct generic_timer *timer);
 
 uint64_t generic_timer_now_us(struct generic_timer *timer);
 
-/* Raises the interrupt at that time or before, at once if it has passed. A later alarm than the one
- * that is set changes nothing: whoever is woken early looks at the time and sets it again. */
+/* Raises the interrupt at that time or before, or at once if the time has passed. An alarm later
+ * than the present one changes nothing: its owner is woken early, looks at the time and sets it
+ * again. */
 void generic_timer_set_alarm(struct generic_timer *timer, uint64_t alarm_us);
 
 /* Answers the interrupt: its line drops and the alarm is off. */

@@ -3,8 +3,8 @@
  * whoever reads the report of the fault.
  *
  * The trap of arch/armv7a/library/trap.S has the status in r0, the call's number in r1, and in r2
- * the address of a struct ecube_called on the program's stack, which lies in the piece that the
- * report carries. Whoever reads it checks all three: a program may execute the trap with anything.
+ * the address of a struct ecube_called, in the piece of the program's stack that the report
+ * carries. The reader checks all three: a program may execute the trap with any values.
  */
 #pragma once
 
@@ -37,11 +37,11 @@ enum ecube_called_number {
 /* What a call was given, and how the request ended that has failed. */
 struct ecube_called {
     uint32_t number; /* enum ecube_called_number */
-    /* the number of the call that began what has failed, which another may have waited for; of
-     * send_receive that of send or receive; 0: nothing was begun */
+    /* the number of the call that began the failed transfer (another call may have waited for it);
+     * for send_receive the number of send or receive; 0: nothing was begun */
     uint32_t began;
     struct ecube_abi_result result; /* status 0: no request has failed, the call itself has */
-    struct ecube_abi_collective collective; /* what the collective that has failed was given */
+    struct ecube_abi_collective collective; /* arguments of the collective that has failed */
     union {
         struct ecube_abi_message message[2]; /* of send_receive what is sent, what is received */
         /* waits, tests and cancel: where the requests are, how many, which of them has failed */

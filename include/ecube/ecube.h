@@ -13,23 +13,23 @@
  * for which nothing is sent waits for ever, also when the sender's program has ended; the tool
  * notices when nobody goes on, ends the run and says who waits for whom.
  *
- * Every collective is called by all nodes, in the same order, with the same sizes, root, type and
- * operator; nodes that disagree get ECUBE_E_MISMATCH, and the tool names two of them. What one node
- * cannot do (a pointer or number that is wrong, no memory) fails at all of them: the others get
- * ECUBE_E_ELSEWHERE. Collectives work on every network: the host makes a plan for this very machine
- * when an operation is first used, sends each node its part, outside model time, and the kernel
- * executes it.
+ * All nodes call every collective, in the same order, with the same sizes, root, type and operator.
+ * Nodes that disagree get ECUBE_E_MISMATCH, and the tool names two of them. When one node cannot
+ * take part (a wrong pointer or number, no memory), the collective fails at all of them: the others
+ * get ECUBE_E_ELSEWHERE. Collectives work on every network. The host makes a plan for this machine
+ * when an operation is first used, and sends each node its part, outside model time.
  *
  * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --network cube:3 sum.elf`:
  *
  *   int mine = ecube_rank(), all[128];
  *   ecube_gather(&mine, all, sizeof mine, 0);
  *
- * An error ends the program, and the tool says which call it was, on which line, and why. What a
- * transfer ends with that was begun by a call with _start is an error of the wait or test that ends
- * it. ecube_errors(ECUBE_ERRORS_RETURN) makes calls return their errors. No errors are
- * ECUBE_E_CANCELLED; ecube_wait_any and ecube_wait_some where nothing is open; ecube_dims elsewhere
- * than on a cube; an algorithm or prediction that cannot be had: these are always returned.
+ * An error ends the program, and the tool says which call it was, on which line, and why. A
+ * transfer that a call with _start has begun reports its error in the wait or test that ends it.
+ * ecube_errors(ECUBE_ERRORS_RETURN) makes calls return their errors. Some codes are always
+ * returned and end no program: ECUBE_E_CANCELLED; those of ecube_wait_any and ecube_wait_some where
+ * nothing is open, of ecube_dims elsewhere than on a cube, and of ecube_algorithm and ecube_predict
+ * where there is no such algorithm or plan.
  *
  * Units    sizes in bytes; times in ns, name ends in _ns
  * Errors   0 or a count on success, else a negative enum ecube_error, if it is returned at all
@@ -123,8 +123,8 @@ struct ecube_double_int32 {
 };
 
 /*
- * What errors do from now on, of whatever is called then; the transfer may have begun before.
- * Returns what they did so far.
+ * Says what an error does from now on, also the error of a transfer that has begun before. Returns
+ * what errors did until now.
  */
 enum ecube_errors_mode ecube_errors(enum ecube_errors_mode mode);
 
@@ -142,13 +142,13 @@ const struct ecube_profile *ecube_profile(void);
  * Messages of one pair with one tag are received in the order of their sends. When a blocking send
  * returns, data may be changed. What is sent to oneself takes no model time. status may be NULL.
  *
- * Limits. A message of at most 1,024 bytes is short: a blocking send of it returns although no
- * receive has been called, as long as its receiver keeps fewer than 64 messages, from all senders
- * together, that no receive has asked for; one more place is kept for a short one to oneself. A
- * longer one waits for its receive, so send it to oneself only when the receive has been called.
- * What the 64 places do not take waits in its sender, and with it all that the same sender has sent
- * to that node after it, also what its receiver waits for: if more than 64 may come unasked,
- * receive each sender's in the order of its sends. A message, or a collective's blocks together,
+ * Limits. A message of at most 1,024 bytes is short. A node keeps up to 64 messages, from all
+ * senders together, that no receive has asked for; while it has a place, a blocking send of a short
+ * message returns at once. One more place is kept for a short message to oneself. A longer message
+ * waits for its receive, so send it to oneself only when the receive has been called. A message
+ * that finds no place waits in its sender, and what that sender sends to the same node later waits
+ * behind it, even if its receiver waits for it. So where more than 64 may come unasked, receive
+ * each sender's messages in the order of its sends. A message, or a collective's blocks together,
  * are at most 4 GiB - 1 bytes, and lie in the program's memory (53 MiB on the board virt).
  *
  * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
@@ -177,17 +177,17 @@ int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
 int ecube_wait(struct ecube_request *request, struct ecube_status *status);
 /*
  * Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. A
- * test that only repeats what was asked just now, with no work of the program in between, rests
- * until one of the program's transfers is complete, 1 ms at most; one after work never does.
+ * test that follows another one, with no work of the program in between, rests until one of the
+ * program's transfers is complete, for 1 ms at most. A test after work never rests.
  */
 int ecube_test(struct ecube_request *request, struct ecube_status *status);
 /* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
 int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses);
 /*
- * Waits until one of count requests is complete and ends it; of several the one that was first in
- * model time. Requests that have ended already are passed over, so that a loop can take one after
- * the other. Returns what ecube_wait returns, and which it was in *index. ECUBE_E_ARGUMENT with
- * *index == count: none of them is open.
+ * Waits until one of count requests is complete and ends it; of several it takes the one that was
+ * complete first in model time. It passes over requests that have ended, so a loop can take one
+ * after the other. Returns what ecube_wait returns, and which it was in *index. ECUBE_E_ARGUMENT
+ * with *index == count: none of them is open.
  */
 int ecube_wait_any(struct ecube_request *requests, unsigned count, unsigned *index,
                    struct ecube_status *status);
@@ -199,29 +199,29 @@ int ecube_wait_any(struct ecube_request *requests, unsigned count, unsigned *ind
 int ecube_wait_some(struct ecube_request *requests, unsigned count, unsigned *indices,
                     struct ecube_status *statuses);
 /*
- * Gives a receive up that no message has found yet. ecube_wait or ecube_test then ends it, as any
- * other request: with ECUBE_E_CANCELLED, and the buffer is as it was; or with its message, when
- * that came first. It is never both, and never waits for a message that is not under way. Returns
- * ECUBE_OK, also for a receive that is complete; ECUBE_E_ARGUMENT for what is no receive.
+ * Gives up a receive that no message has found yet. ecube_wait or ecube_test then ends it like any
+ * other request: with ECUBE_E_CANCELLED and the buffer unchanged, or with its message if that came
+ * first. Neither of them waits for a message that is not under way. Returns ECUBE_OK, also for a
+ * receive that is complete; ECUBE_E_ARGUMENT for a request that is no receive.
  */
 int ecube_cancel(struct ecube_request *request);
 
 /*
- * Waits until there is a message that a receive of this source and tag, either of which may be
- * ECUBE_ANY, would take now, and leaves it where it is. status, which is not NULL, says its source,
- * tag and bytes: a receive of just these takes this message. Returns its bytes. Messages that
- * posted receives are to take are not looked at, nor those that wait in their senders because the
- * 64 places are full.
+ * Waits until a receive of this source and tag would find a message, and leaves the message where
+ * it is; source and tag may be ECUBE_ANY. status, which is not NULL, says its source, tag and
+ * bytes: a receive of just these takes this message. Returns its bytes. A probe sees no message
+ * that a posted receive is to take, and none that waits in its sender because the 64 places are
+ * full.
  */
 int ecube_probe(int source, int tag, struct ecube_status *status);
-/* The same without waiting: 1 when there is one, else 0. One that only repeats a question in vain
+/* The same without waiting: 1 when there is a message, else 0. One that follows another in vain
  * rests as ecube_test does. */
 int ecube_iprobe(int source, int tag, struct ecube_status *status);
 
 /*
- * Collectives. Blocks lie in rank order, one for every node. Buffers that a call reads and those
- * that it writes lie apart from each other, else it fails with ECUBE_E_ARGUMENT. What only the root
- * uses may be NULL elsewhere. Some plans need working memory, which comes from the heap until the
+ * Collectives. Blocks lie in rank order, one for every node. Buffers that a call reads must not
+ * overlap those that it writes, else it fails with ECUBE_E_ARGUMENT. What only the root uses may be
+ * NULL elsewhere. Some plans need working memory, which comes from the heap until the
  * request has ended; when a node has none, the call fails with ECUBE_E_FULL.
  */
 
@@ -262,16 +262,17 @@ int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, voi
  *
  *   sum, product          integers wrap (two's complement); float and double are rounded to
  *                         nearest, even at a tie, after each operation
- *   min, max              of float and double -0 is less than +0, and what is no number wins
+ *   min, max              of float and double -0 is less than +0, and a NaN wins
  *   logical               of integers: 0 is false, all else true; the result is 0 or 1
  *   bitwise               of integers
  *   minloc, maxloc        of pairs: the least or greatest value, as above, with its index
  *
  * Every operator gives the same bits whichever of two operands is the left one. All but sum and
- * product of float and double are associative as well, so their result is one whatever the order.
- * Those two are bracketed as the plan has it ("ecube plan show" says how): the same bits in every
- * run, on every board and in the simulator. What is no number comes out as one quiet NaN
- * (0x7fc00000, 0x7ff8000000000000). On a single node the result is the operand, unchanged.
+ * product of float and double are associative as well: their result does not depend on the order.
+ * Sum and product of float and double are bracketed as the plan has it ("ecube plan show" says
+ * how): the same bits in every run, on every board and in the simulator. Every NaN comes out as one
+ * quiet NaN (0x7fc00000, 0x7ff8000000000000). On a single node the result is the operand,
+ * unchanged.
  */
 int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
                  enum ecube_operator operator_, int root);
@@ -295,11 +296,11 @@ int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type 
  */
 int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance);
 /*
- * Reversal: they go to the node whose coordinates in some dimensions are this node's read
- * backwards, x as size - 1 - x. dimensions is a mask: bit 0 the last number of the network's name
- * (rows of a mesh: what varies fastest with the rank), bit 1 the one before it; 0: all, which is
- * rank ecube_size() - 1 - r. On a cube bit i is that of the rank, and a mask means the reversal in
- * every subcube of its dimensions: rank r XOR dimensions. A bit of no dimension: ECUBE_E_ARGUMENT.
+ * Reversal: the bytes at send go to the node at the mirrored place. In each dimension of a mask its
+ * coordinate is size - 1 - x where this node's is x. In dimensions, the mask, bit 0 is the last
+ * number of the network's name, which varies fastest with the rank, bit 1 the one before it, and so
+ * on. 0 is all dimensions, and leads to rank ecube_size() - 1 - r. On a cube bit i is bit i of the
+ * rank, so rank r sends to r XOR dimensions. A bit of no dimension: ECUBE_E_ARGUMENT.
  */
 int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions);
 
@@ -332,22 +333,22 @@ int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_
                         struct ecube_request *request);
 
 /*
- * What an operation takes, to the nanosecond, as the host works it out: bytes of one block, or of a
- * whole vector; type of the elements where they are combined, else 0. Any node may ask, alone. root
- * is the distance of a shift (0 to ecube_size() - 1), the mask of a reversal, 0 where there is
- * none. Of ecube_exchangev it is what blocks of this size between all pairs would take. Returns
- * ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no such plan.
+ * Asks the host what an operation takes, to the nanosecond. Any node may ask, alone. bytes is the
+ * size of one block, or of a whole vector; type is that of the elements where they are combined,
+ * else 0; root is also the distance of a shift (0 to ecube_size() - 1) or the mask of a reversal,
+ * and 0 where there is none. For ecube_exchangev the answer is for blocks of this size between all
+ * pairs. Returns ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no such plan.
  */
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
                   struct ecube_prediction *prediction);
 
 /*
- * The operation's collectives that this node begins from now on, and its predictions, go by this
- * algorithm, "chain" or "chain 8 segments" as `ecube plan list` and `plan explain` name them; NULL:
- * by the cheapest for each size, as in the beginning. All nodes must ask for the same one, else a
- * collective ends with ECUBE_E_MISMATCH at all of them. Returns ECUBE_OK; or changes nothing and
- * returns ECUBE_E_ARGUMENT: there is no such operation or algorithm, or ECUBE_E_NETWORK: it cannot
- * be had on this network.
+ * Chooses the algorithm of an operation, for the collectives that this node begins from now on and
+ * for its predictions. A name is "chain" or "chain 8 segments", as `ecube plan list` and `plan
+ * explain` have them; NULL is the cheapest for each size, as in the beginning. All nodes must
+ * choose the same one, else a collective ends with ECUBE_E_MISMATCH at all of them. Returns
+ * ECUBE_OK; or changes nothing and returns ECUBE_E_ARGUMENT: there is no such operation or
+ * algorithm, or ECUBE_E_NETWORK: this network cannot have it.
  */
 int ecube_algorithm(enum ecube_operation operation, const char *name);
 
@@ -374,10 +375,10 @@ int ecube_compute(uint64_t ns);
 int ecube_report(const struct ecube_report *report);
 
 /*
- * Ends the whole run: this program, after its output so far, and those of all other nodes, whatever
- * they do, with the output that has come to the host. The tool says who aborted and with which
- * status, and exits with the lowest 8 bits of that, 1 when they are 0. When several abort at the
- * same time, the first that the host hears of counts.
+ * Ends the whole run. This program ends when its output so far is out, those of all other nodes at
+ * once, whatever they do. The tool says who aborted and with which status, and exits with the
+ * lowest 8 bits of the status, or with 1 when these are 0. When several abort at the same time, the
+ * first that the host hears of counts.
  */
 __attribute__((noreturn)) void ecube_abort(int status);
 

@@ -14,13 +14,13 @@ enum ecube_error {
     ECUBE_E_TRUNCATED =
         -4, /* the message is longer than the buffer; nothing was written past its end */
     ECUBE_E_MISMATCH = -5,  /* the nodes disagree on the collective: size, root, type, operator */
-    ECUBE_E_PEER_GONE = -6, /* the program at the other end, or of a collective one, has ended */
+    ECUBE_E_PEER_GONE = -6, /* the other program, or one of a collective's programs, has ended */
     ECUBE_E_BUSY = -7,      /* not seen by programs: a node is still in a collective */
     ECUBE_E_REFUSED = -8,   /* a circuit was refused */
     ECUBE_E_FORMAT = -9,    /* bytes from another node made no sense */
     ECUBE_E_NO_ROOM = -10,  /* not seen by programs: an image does not fit */
-    /* a pointer lies outside the program's memory, or names constants or code where something would
-     * be written */
+    /* a pointer lies outside the program's memory, or something would be written to its constants
+     * or code */
     ECUBE_E_FAULT = -11,
     ECUBE_E_CANCELLED = -12, /* the receive was given up, or ended with its program */
     ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */

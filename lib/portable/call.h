@@ -17,21 +17,22 @@
 int32_t ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
 int32_t ecube_call_three(uint32_t number, uintptr_t first, uintptr_t second, uintptr_t third);
 
-/* Ends the program as by a signal; the kernel tells where. */
+/* Ends the program as a signal would; the kernel reports the place. */
 _Noreturn void ecube_signal(int signal);
-/* Ends it by an error of a call; the kernel tells of which, and where (called.h). */
+/* Ends it by an error of a call; the kernel reports the call and the place (called.h). */
 _Noreturn void ecube_error_trap(int status, uint32_t number, const struct ecube_called *called);
 
-/* What a call of ecube.h returns. An error ends the program instead, unless it has asked for errors
- * (ecube_errors). E_CANCELLED is none: the program has asked for it. */
+/* Returns the status of a call of ecube.h, or ends the program if that is an error and the program
+ * has not asked for errors (ecube_errors). E_CANCELLED is no error: the program has asked for
+ * it. */
 int ecube_returns(const struct ecube_called *called, int status);
 
-/* Ends a request that is open: its working memory goes back to the heap. Returns its status, below
- * 0 also when there is no such request; `called` has its result. */
+/* Ends an open request: its working memory goes back to the heap. Returns its status, or
+ * E_ARGUMENT when there is no such request; `called` gets its result. */
 int ecube_request_wait(struct ecube_called *called, struct ecube_request *request,
                        struct ecube_status *status);
 
-/* Writes what standard error has said of a line that has not ended. */
+/* Writes the unfinished line of standard error. */
 void ecube_error_line_flush(void);
 
 /* What the kernel said about this node at the program's start. */

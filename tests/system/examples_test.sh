@@ -1,28 +1,28 @@
 #!/bin/sh
-# examples_test.sh BUILD - the examples print what examples/README.md says, and find nothing wrong on networks of every kind.
+# examples_test.sh BUILD - the examples print what examples/output.md says, and find nothing wrong on networks of every kind.
 . tests/system/testing.sh
 
-readme=$source_tree/examples/README.md
+readme=$source_tree/examples/README.md output=$source_tree/examples/output.md
 
-# commands NAME - the README's commands that run an example, a line each.
+# commands NAME - the page's commands that run an example, a line each.
 commands() {
-    grep -o '`build/ecube run [^`]*`' "$readme" | tr -d '`' | grep "/$1\.elf"
+    grep -o '`build/ecube run [^`]*`' "$output" | tr -d '`' | grep "/$1\.elf"
 }
 
-# said COMMAND - the indented lines behind a command in the README, up to the next words.
+# said COMMAND - the indented lines behind a command on the page, up to the next words.
 said() {
     awk -v command="\`$1\`" '
         index($0, command) { behind = 1; next }
         behind && /^    / { told = 1; print substr($0, 5); next }
         told && !/^$/ { exit }
-        behind && index($0, "`build/ecube run") { exit }' "$readme"
+        behind && index($0, "`build/ecube run") { exit }' "$output"
 }
 
-# Each line of the README is one that some node printed, or one of the table of results, or, with ... at its end, the
+# Each line of the page is one that some node printed, or one of the table of results, or, with ... at its end, the
 # beginning of one.
 prints_what_is_said() {
     commands "$1" >commands
-    [ -s commands ] || fail "the README has no command for $1"
+    [ -s commands ] || fail "output.md has no command for $1"
     while read -r command; do
         said "$command" >wanted
         # shellcheck disable=SC2046
@@ -42,7 +42,7 @@ prints_what_is_said() {
 every_example_is_told_of() {
     for example in "$examples"/*.elf; do
         name=$(basename "$example" .elf)
-        [ -n "$(commands "$name")" ] || fail "the README has no command for $name"
+        [ -n "$(commands "$name")" ] || fail "output.md has no command for $name"
         grep -q "^|.*\`$name\`" "$readme" || fail "the README's table has not got $name"
     done
 }
@@ -92,7 +92,7 @@ wrong_arguments_are_refused() {
 }
 
 for example in algorithms complete_exchange farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
-    check "$example prints what the README says" prints_what_is_said $example
+    check "$example prints what its page says" prints_what_is_said $example
 done
 check "the README tells of every example" every_example_is_told_of
 check "the project's README shows a table that is true" the_first_table_is_true
