@@ -277,7 +277,7 @@ test-all: $(TEST_NEEDS)
 
 ## defects that are put in, one by one, each of which make test must find (tests/mutations/)
 mutations: all
-	@tests/mutations/run $(B)
+	@tests/mutations/run $(B) "$(TESTS)"
 
 ## GDB at every node of a machine that has loaded the complete exchange (NETWORK=..., GDB_ARGS="GDB's own arguments")
 debug: all
