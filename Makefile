@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run debug test models bench bench-sim scale campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -140,8 +140,8 @@ MUTANTS_MAIN := tests/sim/mutants_main.c
 PLAN_FILES := $(call in,host/console,message.c terminal.c) \
 	$(call in,host/plan,json_pull.c plan_blocks.c plan_export.c plan_file.c plan_read.c) \
 	host/command/output.c host/computer/available.c
-SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c threads_test.c time_test.c trace_test.c \
-		traffic_test.c waits_test.c) \
+SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c roots_test.c \
+		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	tests/campaign/campaign_test.c
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
 	heap.c hops.c leaver.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c thread.c traffic.c \
@@ -264,9 +264,23 @@ all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD
 run: all
 	$(B)/ecube run --network $(NETWORK) $(B)/examples/complete_exchange.elf $(SIZES)
 
-## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
+RUN_TESTS = QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
+
+## what a person waits for: modules, nodes in one process, faults, model, fuzzing, on the target, the tool (TESTS=REGEX)
 test: $(TEST_NEEDS)
-	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
+	@$(RUN_TESTS)
+
+## what make test leaves out: complete sweeps, 10,000 seeds, every algorithm with every root on QEMU
+test-long: $(TEST_NEEDS)
+	@ECUBE_TESTS=long $(RUN_TESTS)
+
+## every test
+test-all: $(TEST_NEEDS)
+	@ECUBE_TESTS=all $(RUN_TESTS)
+
+## defects that are put in, one by one, each of which make test must find (tests/mutations/)
+mutations: all
+	@tests/mutations/run $(B) "$(TESTS)"
 
 ## GDB at every node of a machine that has loaded the complete exchange (NETWORK=..., GDB_ARGS="GDB's own arguments")
 debug: all
@@ -285,7 +299,7 @@ scale: all $(B)/bench/scale
 	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
 
-## fail every link event of many runs in every way, then 10,000 random runs (part of make test, all of it here)
+## fail every link event of many runs in every way, then 10,000 random runs (part of make test-all, all of it here)
 campaign: $(B)/campaign
 	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
 
@@ -343,8 +357,8 @@ help:
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
 	$(if $(filter scale,$(MAKECMDGOALS)),packages-scale.txt)
 
-# Packages come first: run, debug, test, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug test bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+# Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
+PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 

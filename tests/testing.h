@@ -11,29 +11,35 @@
  *     }
  *
  * That is all: the linker gathers the tests of a binary, which tests/main.c (on the target
- * tests/target/testing.c) runs in the order in which they stand.
+ * tests/target/testing.c) runs in the order in which they stand. TEST_LONG is one that `make test`
+ * leaves to `make test-all`; why stands beside it.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct test {
     const char *name;
     int line;
+    bool is_long;
     void (*function)(void **state);
     int (*setup)(void **state);
     int (*teardown)(void **state);
 };
 
-/* A test between setup and teardown, either of which may be NULL; `state` is what they share. */
-#define TEST_WITH(name, setup, teardown)                                                           \
+#define TEST_OF(name, is_long, setup, teardown)                                                    \
     static void name(void **state);                                                                \
-    static const struct test name##_test = {#name, __LINE__, name, setup, teardown};               \
+    static const struct test name##_test = {#name, __LINE__, is_long, name, setup, teardown};      \
     static const struct test *const name##_entry __attribute__((used, section("tests"))) =         \
         &name##_test;                                                                              \
     static void name(void **state __attribute__((unused)))
 
-#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST(name)      TEST_OF(name, false, NULL, NULL)
+#define TEST_LONG(name) TEST_OF(name, true, NULL, NULL)
+
+/* A test between setup and teardown, either of which may be NULL; `state` is what they share. */
+#define TEST_WITH(name, setup, teardown) TEST_OF(name, false, setup, teardown)
 
 /* At most once in a binary: what comes before all its tests, and after them; either may be NULL. */
 struct test_group {

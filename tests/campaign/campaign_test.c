@@ -1,7 +1,9 @@
 /*
  * campaign_test.c - the part of `make campaign` for which there is time with sanitizers.
  *
- * Machines of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
+ * Machines of 4 nodes are swept completely; of larger ones every so manyth event is failed. The
+ * long tests sweep 8 nodes completely, which campaign_long_test.sh leaves to them, and take more
+ * of the larger ones.
  */
 #include <argp.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "host/sim/sim.h"
 #include "tests/campaign/campaign.h"
 
-enum { SEEDS = 300, ARGUMENTS_MAX = 80 };
+enum { SEEDS = 100, LONG_SEEDS = 300, COMMANDS = 20, ARGUMENTS_MAX = 80 };
 
 static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_REDUCE,
                                               SIM_RANDOM};
@@ -49,19 +51,28 @@ TEST(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told)
     sweep("mesh:2x2", 1);
 }
 
-TEST(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told)
+TEST(events_all_over_runs_of_larger_networks_are_repaired_or_told)
+{
+    sweep("cube:3", 11);
+    sweep("ring:6", 29);
+    sweep("mesh:3x4", 149);
+    sweep("cube:4", 293);
+    sweep("torus:3x4x2", 997);
+}
+
+TEST_LONG(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told)
 {
     sweep("cube:3", 1);
 }
 
-TEST(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told)
+TEST_LONG(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told)
 {
     sweep("cube:4", 29);
     sweep("cube:5", 149);
     sweep("cube:6", 997);
 }
 
-TEST(so_are_those_of_rings_meshes_and_tori)
+TEST_LONG(so_are_those_of_rings_meshes_and_tori)
 {
     sweep("ring:5", 1);
     sweep("ring:6", 5);
@@ -71,13 +82,23 @@ TEST(so_are_those_of_rings_meshes_and_tori)
     sweep("torus:3x4x2", 97);
 }
 
-TEST(random_faults_in_random_runs_are_repaired_or_told)
+static void draw(uint64_t seeds)
 {
-    struct campaign campaign = {.name = "seeds", .first = 1, .stride = 1, .seeds = SEEDS};
+    struct campaign campaign = {.name = "seeds", .first = 1, .stride = 1, .seeds = seeds};
 
     struct campaign_tally tally = campaign_run(&campaign, 1);
     assert_int_equal(tally.failed, 0);
-    assert_int_equal(tally.runs, SEEDS);
+    assert_int_equal(tally.runs, seeds);
+}
+
+TEST(random_faults_in_random_runs_are_repaired_or_told)
+{
+    draw(SEEDS);
+}
+
+TEST_LONG(more_random_faults_are_repaired_or_told)
+{
+    draw(LONG_SEEDS);
 }
 
 /* The options that the tool makes of a command. */
@@ -115,7 +136,7 @@ static struct sim_result result_of(const struct sim_options *options)
 
 TEST(the_printed_command_repeats_the_run)
 {
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= COMMANDS; seed++) {
         struct sim_options options;
         struct campaign_reference reference;
         char text[CAMPAIGN_TEXT_MAX];

@@ -1,6 +1,7 @@
 /*
  * Every algorithm on every network of up to 64 nodes: it is proved, the nodes' parts do what the
  * operation promises in the time that is predicted, and one node's plan says the same as all.
+ * `make test` takes every network of up to nine nodes, and every SOME-th of the others.
  */
 #include "tests/testing.h"
 
@@ -19,6 +20,7 @@ enum {
     MACHINE_NODES = 24,
     SLOW_NODES = 16,
     ALL_ROOTS_NODES = 9,
+    SOME = 13,
     FEW = 16,
     BYTES = 100
 };
@@ -102,6 +104,28 @@ static void each_plan(const struct network *network,
     }
 }
 
+static bool is_any(const struct network *network)
+{
+    return network->nodes <= NODES;
+}
+
+static bool is_for_machines(const struct network *network)
+{
+    return network->nodes <= MACHINE_NODES;
+}
+
+/* Calls `look` with every plan of the networks that suit: of all small ones, and of every
+ * `stride`-th of the others. */
+static void each_network(bool (*suits)(const struct network *network), unsigned stride,
+                         void (*look)(const struct plan *plan, const struct plan_request *request))
+{
+    for (unsigned i = 0; i < shape_count; i++) {
+        if (suits(&shapes[i]) && (shapes[i].nodes <= ALL_ROOTS_NODES || i % stride == 0)) {
+            each_plan(&shapes[i], look);
+        }
+    }
+}
+
 static void try_on_machine(const struct plan *plan, const struct plan_request *request)
 {
     const char *fault = machine_tries(plan, BYTES);
@@ -111,13 +135,14 @@ static void try_on_machine(const struct plan *plan, const struct plan_request *r
     }
 }
 
-TEST(every_plan_does_what_it_promises_in_the_time_it_says)
+TEST(plans_do_what_they_promise_in_the_time_they_say)
 {
-    for (unsigned i = 0; i < shape_count; i++) {
-        if (shapes[i].nodes <= MACHINE_NODES) {
-            each_plan(&shapes[i], try_on_machine);
-        }
-    }
+    each_network(is_for_machines, SOME, try_on_machine);
+}
+
+TEST_LONG(every_plan_does_what_it_promises_in_the_time_it_says)
+{
+    each_network(is_for_machines, 1, try_on_machine);
 }
 
 static void compare_with_all(const struct plan *plan, const struct plan_request *request)
@@ -151,13 +176,14 @@ static void compare_with_all(const struct plan *plan, const struct plan_request 
     plan_free(all);
 }
 
-TEST(the_plan_of_one_node_says_what_the_plan_of_all_says)
+TEST(plans_of_one_node_say_what_plans_of_all_say)
 {
-    for (unsigned i = 0; i < shape_count; i++) {
-        if (network_is_symmetric(&shapes[i])) {
-            each_plan(&shapes[i], compare_with_all);
-        }
-    }
+    each_network(network_is_symmetric, SOME, compare_with_all);
+}
+
+TEST_LONG(the_plan_of_one_node_says_what_the_plan_of_all_says)
+{
+    each_network(network_is_symmetric, 1, compare_with_all);
 }
 
 static void compare_with_bound(const struct plan *plan, const struct plan_request *request)
@@ -173,11 +199,14 @@ static void compare_with_bound(const struct plan *plan, const struct plan_reques
     }
 }
 
-TEST(every_plan_is_proved_and_takes_no_less_than_its_bound)
+TEST(plans_are_proved_and_take_no_less_than_their_bound)
 {
-    for (unsigned i = 0; i < shape_count; i++) {
-        each_plan(&shapes[i], compare_with_bound);
-    }
+    each_network(is_any, SOME, compare_with_bound);
+}
+
+TEST_LONG(every_plan_is_proved_and_takes_no_less_than_its_bound)
+{
+    each_network(is_any, 1, compare_with_bound);
 }
 
 TEST_GROUP(make_shapes, NULL);

@@ -259,7 +259,8 @@ TEST(large_networks_have_all_but_exchanges_and_reversal)
     }
 }
 
-TEST(exchanges_reach_five_hundred_and_twelve_nodes)
+/* The proofs of their quarter million circuits take seconds. */
+TEST_LONG(exchanges_reach_five_hundred_and_twelve_nodes)
 {
     static const struct {
         const char *network, *algorithm;

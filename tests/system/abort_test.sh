@@ -1,4 +1,5 @@
 # ecube_abort on emulated nodes: whatever the others do, the run ends, the tool says who it was and exits with the status.
+# class: waits
 . tests/system/testing.sh
 
 aborter=$programs/aborter.elf

@@ -1,4 +1,5 @@
 # Bad input: one clear line, a status that is not 0, nothing left behind.
+# class: waits
 . tests/system/testing.sh
 
 arguments=$programs/arguments.elf

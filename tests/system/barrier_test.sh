@@ -1,4 +1,5 @@
 # Memory barriers: QEMU's translated code has one for each that the kernel's code has (board/virt/README.md).
+# class: waits
 . "$(dirname "$0")/testing.sh"
 
 # has_barriers LOG - its translated code has as many memory barriers as the code that it was made from, and some.

@@ -1,4 +1,5 @@
 # What programs print, on its way to a reader who takes his time.
+# class: waits
 . tests/system/testing.sh
 with_sanitizers
 

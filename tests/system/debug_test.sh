@@ -1,4 +1,5 @@
 # What is up, and debugging it: ecube list, debug, core, openocd.
+# class: waits
 . tests/system/testing.sh
 with_sanitizers
 

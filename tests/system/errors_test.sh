@@ -1,5 +1,6 @@
 # Errors of calls, at which no program here looks: each ends its program, and the run; one line names ranks, call, place
 # and reason, one above it the cause where that is another; what follows from it adds nothing.
+# class: waits
 . tests/system/testing.sh
 
 wrong=$programs/mistakes.elf

@@ -79,10 +79,10 @@ nodes_run() {
     grep '^\[ *0\] ' out
 }
 
-# machine_is_exact NETWORK BYTES[,BYTES...] - all that the network can have, with every root; it refuses the rest.
+# machine_is_exact NETWORK BYTES[,BYTES...] ROOTS - all that the network can have, with so many roots; it refuses the rest.
 machine_is_exact() {
     list_cases "$1"
-    nodes_run "$1" "$2" 1000 cases
+    nodes_run "$1" "$2" "$3" cases
 }
 
 # variants_are_exact NETWORK - those that are the best of their algorithm for 16 bytes, and for 1,000 or so.

@@ -1,4 +1,5 @@
 # Programs that go wrong: one line naming node, rank and reason, a status that is not 0, a bounded time.
+# class: waits
 . tests/system/testing.sh
 
 misbehave=$programs/misbehave.elf

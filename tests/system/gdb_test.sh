@@ -1,4 +1,5 @@
 # GDB at a node of a machine that is up: stops, looks, changes, goes on; what it shows of program and kernel.
+# class: waits
 . tests/system/testing.sh
 
 misbehave=$programs/misbehave.elf

@@ -1,4 +1,5 @@
 # What a node's QEMU holds of the machine when links are in shared memory: its own links, and whom it may ring.
+# class: waits
 . tests/system/testing.sh
 
 # The QEMUs of the machine, as "pid node" lines; a node's number stands in the names of its sockets.

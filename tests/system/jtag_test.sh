@@ -1,4 +1,5 @@
 # The owner of the debug sockets with real emulators and a real GDB, without the tool.
+# class: waits
 . tests/system/testing.sh
 
 jtag=$build/ecube-jtag-checked

@@ -1,4 +1,5 @@
 # Nothing is left behind: QEMUs that a script in QEMU's place has started, a killed cleanup process, a directory that is removed.
+# class: waits
 . tests/system/testing.sh
 with_sanitizers
 

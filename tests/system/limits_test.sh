@@ -1,4 +1,5 @@
 # Time limits mean what they say: --timeout from the first moment to the last, --patience for what is silent.
+# class: busy
 . tests/system/testing.sh
 
 arguments=$programs/arguments.elf

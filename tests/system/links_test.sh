@@ -1,4 +1,5 @@
 # --links: what links between nodes are made of, and what happens when this computer or QEMU cannot.
+# class: waits
 . tests/system/testing.sh
 
 hello=$examples/hello.elf

@@ -1,4 +1,5 @@
 # Odd circumstances: few open files, no room, closed streams, strange paths, long arguments, signals, two users of a machine.
+# class: waits
 . tests/system/testing.sh
 with_sanitizers
 

@@ -1,4 +1,5 @@
 # Who has a node: two OpenOCDs at one machine and at two, OpenOCD against GDB.
+# class: waits
 . tests/system/testing.sh
 . tests/system/openocd.sh
 with_sanitizers

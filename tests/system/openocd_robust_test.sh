@@ -1,4 +1,5 @@
 # What may happen to OpenOCD at a machine: rounds of resets, death on either side, garbage, several clients, nodes in any state.
+# class: waits
 . tests/system/testing.sh
 . tests/system/openocd.sh
 with_sanitizers

@@ -1,4 +1,5 @@
 # OpenOCD and its GDB server at a machine: one JTAG chain with a TAP per node, from an unmodified OpenOCD.
+# class: waits
 . tests/system/testing.sh
 . tests/system/openocd.sh
 
@@ -132,7 +133,7 @@ in_user_mode() {
 
 any_state() {
     tool_succeeds up --network cube:1 --jtag --name lab
-    wait_until 3 asleep || { cat said; fail "the node does not go to sleep"; }
+    wait_until 10 asleep || { cat said; fail "the node does not go to sleep"; }
     no_errors said
     said '^pending 0x?0*$'
     in_fault_handler

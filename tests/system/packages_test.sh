@@ -1,4 +1,5 @@
 # scripts/packages.sh as root, as a user with and without sudo, and with lists of packages that were never fetched.
+# class: waits
 . tests/system/testing.sh
 
 # A machine made of stand-ins: every command leaves a line in `log`. $1: the user's id; $2: what `apt-get -s` and

@@ -1,5 +1,6 @@
 # Every verb in every phase of a machine gets an answer: while it boots, is idle, is being loaded, runs, ends, or is held
 # still. Nothing here depends on when it happens: each phase is held until the test lets it go.
+# class: waits
 . tests/system/testing.sh
 with_sanitizers
 

@@ -1,4 +1,5 @@
 # ecube plan as a user drives it: what is exported does what it says, what is shown fits and is right, bad input.
+# class: waits
 . tests/system/testing.sh
 unset COLUMNS
 

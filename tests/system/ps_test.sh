@@ -1,4 +1,5 @@
 # What ecube ps says of the programs of a machine that is up.
+# class: waits
 . tests/system/testing.sh
 unset COLUMNS
 with_sanitizers

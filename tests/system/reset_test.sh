@@ -1,4 +1,5 @@
 # Nodes that OpenOCD resets: a machine of which all are boots anew, one of which some are says which.
+# class: waits
 . tests/system/testing.sh
 . tests/system/openocd.sh
 

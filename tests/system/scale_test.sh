@@ -1,4 +1,5 @@
 # bench/scale as `make scale` uses it: exact rows, rows that are left out, JSON, bad input, the plot.
+# class: busy
 . tests/system/testing.sh
 
 # scale ARGUMENT... - the report in a build directory of its own; leaves `out`, `err` and $status.

@@ -1,4 +1,5 @@
 # ecube sim as a user drives it: the table, the JSON file, bad input, faults that are named, replay.
+# class: waits
 . tests/system/testing.sh
 
 shows_the_exact_table() {

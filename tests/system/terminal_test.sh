@@ -1,5 +1,6 @@
 #!/bin/sh
 # terminal_test.sh BUILD - what the tool says fits what shows it: files, terminals of 80 and 50 columns.
+# class: waits
 . tests/system/testing.sh
 unset COLUMNS
 export TERM=xterm

@@ -1,6 +1,10 @@
 # testing.sh - sourced by the system tests: runs true sentences, bounds every wait, finds what is left behind.
 #
 #   check "a sentence that is true" function_that_shows_it
+#   check_long "a sentence" function    - one that `make test` leaves to `make test-all`; why stands beside it
+#
+# The head of each script says its class, by which tests/run decides what runs beside it: "# class: waits", for most of
+# its time it waits, and its bounds hold on a loaded computer; "# class: busy", one at a time.
 #
 # The function runs in a subshell in a scratch directory of its own; it fails with `fail "reason"` or any non-zero
 # status. Afterwards no process that it started may live and no file may lie in the directories that the tool uses.
@@ -16,6 +20,7 @@ programs=$build/tests/programs
 examples=$build/examples
 json_get=$build/tests/json_get
 limit_seconds=120
+tier=${ECUBE_TESTS:-short}
 
 # Short, because sockets lie below it and their paths are bounded.
 scratch=$(mktemp -d /tmp/ecube-test.XXXXXX)
@@ -84,6 +89,14 @@ no_processes() {
 
 # check SENTENCE FUNCTION [ARGUMENT...] - one TAP line.
 check() {
+    [ "$tier" = long ] || run_case "$@"
+}
+
+check_long() {
+    [ "$tier" = short ] || run_case "$@"
+}
+
+run_case() {
     sentence=$1
     shift
     case_number=$((case_number + 1))

@@ -1,4 +1,5 @@
 # Plans that people write: proved, refused with their place, run on nodes and in the simulator.
+# class: waits
 . tests/system/testing.sh
 unset COLUMNS
 
