@@ -1,4 +1,4 @@
-# Memory barriers: QEMU's translated code has one for each that the kernel's code has (board/virt/README.md).
+# Memory barriers: QEMU's translated code has one for each that the kernel's code has (README.md of the board).
 . "$(dirname "$0")/testing.sh"
 
 # has_barriers LOG - its translated code has as many memory barriers as the code that it was made from, and some.

@@ -311,7 +311,7 @@ TEST(a_state_is_laid_out_as_drawn)
                               .flags = STATE_POLLS,
                               .stored = 6,
                               .model_ns = 123456789,
-                              .pc = 0x40100000,
+                              .pc = 0x20100000,
                               .lr = 0x40200000,
                               .collective_bytes = 1000,
                               .root = 11,
