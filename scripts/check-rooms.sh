@@ -1,7 +1,7 @@
 #!/bin/sh
 # check-rooms.sh BUILD - the rules of layout that a machine can check; names every place that breaks one.
 #
-# Rooms include only rooms below them; network, reduction, router, collectives, node and controller have no mutable state at file scope
+# Rooms include only rooms below them; only board/ names a board or its addresses; network, reduction, router, collectives, node and controller have no mutable state at file scope
 # and no #if;
 # only wire/ knows where numbers lie in packets; every header can be included first, the public ones in C++ too; every
 # source is listed in the Makefile.
@@ -111,6 +111,14 @@ broken=$(
     /TODO|FIXME/ { complain("a limit belongs in the README") }
     /[ \t]+$/ { complain("space at the end of the line") }
     ' $sources
+
+    # A board is known by its folder alone: its name and its addresses stand nowhere else. A multiple of 16 MiB is
+    # an address of many.
+    boards=$(for folder in board/*/; do basename "$folder"; done | paste -sd '|')
+    addresses=$(sed -nE 's/^#define BOARD_[A-Z_0-9]+ +(0x[0-9a-f]{8})\>.*/\1/p' board/*/board.h | grep -vE '^0x..000000$' | sort -u | paste -sd '|')
+    # shellcheck disable=SC2046,SC2086 -- the lists are meant to split
+    grep -nwE "$boards|$addresses" Makefile lib/ecube-cc scripts/*.sh tests/system/*.sh $(echo "$sources" | grep -v '^board/') |
+        grep -v '^Makefile:[0-9]*:BOARD ?= ' | sed 's/$/   (only in board\/)/'
 
     # A file-scope variable that can change shows up in an object as data, bss or common.
     for object in "$build"/tool/wire/*.o "$build"/tool/network/network.o "$build"/tool/reduction/*.o "$build"/tool/router/*.o "$build"/tool/collectives/*.o "$build"/tool/node/*.o "$build"/tool/controller/*.o; do

@@ -13,8 +13,8 @@
 #include "host/console/choice.h"
 #include "host/machine/machine.h"
 
-/* --network, --profile, --sigma (the network), --algorithm, --board, --links, --patience, --kernel, --qemu
- */
+/* --network, --profile, --sigma (the network), --algorithm, --board, --links, --patience,
+ * --kernel, --qemu */
 struct machine_arguments {
     const char *network;
     const char *profile;

@@ -296,7 +296,7 @@ TEST(the_name_in_a_report_ends_whatever_came)
 TEST(a_state_is_laid_out_as_drawn)
 {
     static const uint8_t computes[STATE_BYTES] =
-        STATE_GOLDEN(WAIT_NOTHING, U64(0x4020000040100000));
+        STATE_GOLDEN(WAIT_NOTHING, U64(0x4020000020100000));
     static const uint8_t sleeps[STATE_BYTES] = STATE_GOLDEN(WAIT_SLEEP, U64(0x123456789a));
     struct state_body told = {.program = 3,
                               .wait = WAIT_NOTHING,
