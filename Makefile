@@ -11,6 +11,8 @@ B := build
 Q := $(if $(V),,@)
 , := ,
 PREFIX ?= /usr/local
+# What the nodes are: a folder of board/. Tool and programs take it where nobody says --board.
+BOARD ?= virt
 # MESH is another name of it.
 NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
@@ -22,15 +24,26 @@ DIMS ?= 4-16
 SCALE_SECONDS ?= 300
 CAMPAIGN_ARGUMENTS ?=
 
+# Boards ---------------------------------------------------------------------------------------------------------
+
+BOARDS := $(sort $(patsubst board/%/board.mk,%,$(wildcard board/*/board.mk)))
+ifeq ($(filter $(BOARD),$(BOARDS)),)
+$(error there is no board $(BOARD): board/ has $(BOARDS))
+endif
+# What the tool has of each board's board.mk; the last one read is the one that is made.
+define read_board
+include board/$(1)/board.mk
+QEMU_OF_$(1) := $$(QEMU)
+QEMU_OPTIONS_OF_$(1) := $$(QEMU_OPTIONS)
+endef
+$(foreach b,$(filter-out $(BOARD),$(BOARDS)) $(BOARD),$(eval $(call read_board,$(b))))
+
 # Sources, by room -------------------------------------------------------------------------------------------------
 
 # in FOLDER NAMES
 in = $(addprefix $(1)/,$(2))
 
 DRIVERS := drivers/status.c
-DRIVERS_TARGET := $(call in,drivers/interrupt,gic.c gicv2m.c msix.c) \
-	$(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
-	drivers/semihosting.c drivers/pci/pci.c drivers/timer/generic_timer.c
 DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
@@ -63,16 +76,15 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
 	$(call in,sim/programs,contents.c messages.c plans.c program.c scenarios.c) \
 	sim/simulation.c
-BOOT := $(call in,arch/armv7a,copy.S mmu.c start.S) \
-	board/virt/platform.c boot/main.c
-LIBRARY := $(call in,arch/armv7a/library,call.S thread.S trap.S) \
+BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
+LIBRARY := $(ARCH_LIBRARY) \
 	$(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
 	$(call in,lib/portable,called.c clock.c collective.c error.c info.c message.c)
-LIBRARY_START := arch/armv7a/library/crt0.S
+LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
 CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
 CHECK_LIBRARY := $(CHECK_TESTED) \
-	$(call in,lib/check,allocate.c check.c entry.S)
+	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
@@ -153,7 +165,7 @@ BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c debugger.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c stalls.c \
 		stub_run.c timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
-	$(call in,host/console,check.c message.c) \
+	$(call in,host/console,check.c choice.c message.c) \
 	bench/rivals/report.c host/links/shared_links.c jtag/stub/rsp.c sim/core/queue.c
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
@@ -169,18 +181,18 @@ FUZZ_FRAME = $(CRC_TABLES) \
 	wire/crc.c
 FUZZ_NODE := $(call in,fuzz,invariants.c node_fuzz.c world.c)
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
+FUZZ_HOST = $(BOARD_TABLE) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,fuzz,fake_symbols.c host_fuzz.c) \
-	$(call in,host/console,cell.c message.c report.c tell.c text_lines.c) \
+	$(call in,host/console,cell.c choice.c message.c report.c tell.c text_lines.c) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
 	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
 	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
 		registers.c) \
 	tests/jtag/fake_core.c
-FUZZ_IMAGE = $(TARGET_OPTIONS) \
+FUZZ_IMAGE = $(BOARD_TABLE) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \
-	host/computer/target.c host/console/message.c host/program/image.c
+	host/computer/target.c host/console/choice.c host/console/message.c host/program/image.c
 FUZZ_PLAN := $(call in,fuzz,fuzz.c plan_fuzz.c) \
 	$(call in,host/plan,json_pull.c plan_file.c plan_read.c) \
 	host/computer/available.c host/console/message.c tests/sim/execution.c
@@ -193,8 +205,6 @@ FUZZ_CHAIN := $(call in,fuzz,chain_fuzz.c fuzz.c) \
 	$(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c)
 
 # Tools and flags --------------------------------------------------------------------------------------------------
-
-include board/virt/board.mk
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
@@ -217,29 +227,32 @@ AUDIT_LINK := -Wl,--wrap=router_flush,--wrap=router_step,--wrap=node_step,--wrap
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS := $(COMMON) -Wno-implicit-int-conversion -O2 -D_GNU_SOURCE $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link \
 	-fno-omit-frame-pointer
-KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
+KERNEL_CFLAGS := $(COMMON) -Iboard/$(BOARD) $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
 PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
 
 # What is built ----------------------------------------------------------------------------------------------------
 
 CRC_TABLES := $(B)/gen/crc_tables.c
-TARGET_OPTIONS := $(B)/gen/target_options.c
+# The boards as the tool has them.
+BOARD_TABLE := board/argv.c $(B)/gen/boards.c $(BOARDS:%=$(B)/gen/board/%.c)
 ROOMS := $(DRIVERS) $(WIRE) $(NETWORK_ROOM) $(REDUCTION) $(ROUTER) $(COLLECTIVES) $(NODE)
-kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
+kernel = $(patsubst %,$(B)/$(BOARD)/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
 raced = $(patsubst %,$(B)/race/%.o,$(basename $(1:$(B)/%=%)))
 fuzzed = $(patsubst %,$(B)/fuzz/objects/%.o,$(basename $(1:$(B)/%=%)))
-program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
+program = $(patsubst %,$(B)/$(BOARD)/program/%.o,$(basename $(1)))
 
-KERNEL := $(B)/virt/kernel.elf
-KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(CRC_TABLES))
-BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/portable/error.c $(CHECK_TESTED) $(filter-out host/verbs/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+KERNEL := $(B)/$(BOARD)/kernel.elf
+KERNEL_OBJECTS := $(call kernel,$(BOOT) $(BOARD_DRIVERS) $(ROOMS) $(CRC_TABLES))
+BARE_OBJECTS := $(filter-out $(B)/$(BOARD)/boot/main.o,$(KERNEL_OBJECTS))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/portable/error.c $(CHECK_TESTED) $(filter-out host/verbs/main.c,$(TOOL)) $(BOARD_TABLE) $(SIM) \
 	$(filter-out jtag/daemon/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
-OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
-SDK := $(B)/lib/libecube.a $(B)/lib/libecube-check.a $(B)/lib/check.wrap $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
+OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/$(BOARD)/openocd.cfg))
+# What ecube-cc links and compiles with.
+SDK_HOME := $(B)/$(BOARD)/lib
+SDK := $(call in,$(SDK_HOME),libecube.a libecube-check.a check.wrap crt0.o program.ld compiler) $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
@@ -332,7 +345,7 @@ format:
 
 ## copy the tool, the compiler wrapper, headers and images to PREFIX (default /usr/local; DESTDIR is honoured)
 install: all
-	scripts/install.sh $(B) "$(DESTDIR)$(PREFIX)"
+	scripts/install.sh $(B) $(BOARD) "$(DESTDIR)$(PREFIX)"
 
 ## remove what install put there
 uninstall:
@@ -362,12 +375,12 @@ PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scal
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
-$(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
+$(KERNEL): $(KERNEL_OBJECTS) $(B)/$(BOARD)/node.ld
 	@echo "  link  $@"
-	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/$(BOARD)/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
+$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
@@ -396,54 +409,71 @@ $(CRC_TABLES): $(B)/crc_gen
 	@mkdir -p $(@D)
 	$(Q)$(B)/crc_gen > $@
 
-# QEMU's options as the board has them, for the tool.
-$(TARGET_OPTIONS): board/virt/board.mk Makefile
+# Made anew when another board is made: what is linked for the nodes, and the table, depend on it.
+$(B)/board: FORCE
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "host/computer/target.h"'; echo 'const char *const target_options[] = {'; \
-	printf '    "%s",\n' $(QEMU_OPTIONS); echo '    0};'; } >$@
+	@[ "$$(cat $@ 2>/dev/null)" = $(BOARD) ] || echo $(BOARD) >$@
+
+$(B)/gen/boards.c: $(B)/board $(BOARDS:%=board/%/board.mk)
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "board/description.h"'; $(foreach b,$(BOARDS),echo 'extern const struct board board_$(b);';) \
+	echo 'const struct board *const boards[] = {'; \
+	printf '    &board_%s,\n' $(BOARD) $(filter-out $(BOARD),$(BOARDS)); echo '    0};'; } >$@
+
+$(B)/gen/board/%.c: board/%/board.mk Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '#define BOARD_SELF board_$*'; echo '#define BOARD_NAME "$*"'; \
+	echo '#define BOARD_EMULATOR "$(QEMU_OF_$*)"'; printf '#define BOARD_OPTIONS '; \
+	printf ' "%s",' $(QEMU_OPTIONS_OF_$*) | sed 's/,$$//'; echo; echo '#include "board/$*/description.c"'; } >$@
 
 $(B)/host/rooms.a: $(CHECKED_ROOMS) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(CHECKED_ROOMS)
 
-$(B)/lib/libecube.a: $(call program,$(LIBRARY)) Makefile
+$(SDK_HOME)/libecube.a: $(call program,$(LIBRARY)) Makefile
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
-$(B)/lib/libecube-check.a: $(call program,$(CHECK_LIBRARY)) Makefile
+$(SDK_HOME)/libecube-check.a: $(call program,$(CHECK_LIBRARY)) Makefile
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
 # ecube-cc's options for it: what it stands in front of.
-$(B)/lib/check.wrap: $(B)/lib/libecube-check.a
+$(SDK_HOME)/check.wrap: $(SDK_HOME)/libecube-check.a
 	$(Q)$(CROSS)nm $< | sed -n 's/.* [TW] __wrap_/-Wl,--wrap=/p' | sort >$@
 
-$(B)/lib/crt0.o: $(call program,$(LIBRARY_START))
+$(SDK_HOME)/crt0.o: $(call program,$(LIBRARY_START))
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/virt/openocd.cfg: board/virt/openocd.cfg
+$(B)/$(BOARD)/openocd.cfg: board/$(BOARD)/openocd.cfg
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/ecube-cc: lib/ecube-cc
-	$(Q)cp $< $@
-
-$(B)/virt/node.ld: linker/node.ld.S board/virt/board.h | $(PACKAGES)
+# How programs are compiled: ecube-cc reads it.
+$(SDK_HOME)/compiler: $(B)/$(BOARD)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/virt $< -o $@
+	$(Q){ echo "prefix='$(CROSS)'"; echo "flags='$(PROGRAM_FLAGS)'"; } >$@
 
-$(B)/lib/program.ld: linker/program.ld.S board/virt/board.h | $(PACKAGES)
+$(B)/ecube-cc: lib/ecube-cc $(B)/board
+	$(Q)sed 's/@BOARD@/$(BOARD)/' $< >$@ && chmod 755 $@
+
+$(B)/$(BOARD)/node.ld: linker/node.ld.S board/$(BOARD)/board.h | $(PACKAGES)
 	@mkdir -p $(@D)
-	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/virt $< -o $@
+	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/$(BOARD) $< -o $@
+
+$(SDK_HOME)/program.ld: linker/program.ld.S board/$(BOARD)/board.h | $(PACKAGES)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/$(BOARD) $< -o $@
 
 define program_rule
-$(B)/$(1): $(2) $(SDK) $(PUBLIC_HEADERS)
+$(B)/$(1): $(2) $(SDK) $(PUBLIC_HEADERS) $(B)/board
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
 	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
-$(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p))))
+# What these must not touch lies where the board says.
+$(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
@@ -452,12 +482,12 @@ $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%): $(B)/tests/%: $(call native,tests
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson
 
-$(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TARGET) $(DRIVERS) $(BENCH_RAW)) $(B)/virt/node.ld
+$(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(BOARD_DRIVERS) $(DRIVERS) $(BENCH_RAW)) $(B)/$(BOARD)/node.ld $(B)/board
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld -o $@ $(filter %.o,$^)
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/$(BOARD)/node.ld -o $@ $(filter %.o,$^)
 
-$(B)/bench/bench: $(call native,$(BENCH) $(TARGET_OPTIONS) $(BENCH_RIVALS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
+$(B)/bench/bench: $(call native,$(BENCH) $(BOARD_TABLE) $(BENCH_RIVALS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm
@@ -550,43 +580,45 @@ $(WRAPPED_TESTS): $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a $
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)
 
 define target_rule
-$(B)/tests/target/$(basename $(notdir $(1))).elf: $(call kernel,$(1) $(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
+$(B)/tests/target/$(basename $(notdir $(1))).elf: $(call kernel,$(1) $(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/$(BOARD)/node.ld $(B)/board
 	@mkdir -p $$(@D)
 	@echo "  link  $$@"
-	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/$(BOARD)/node.ld \
 		-o $$@ $$(filter %.o,$$^)
 endef
 $(foreach t,$(TARGET_TESTS),$(eval $(call target_rule,$(t))))
 
-# Objects are made anew when the flags change.
-$(B)/flags: FORCE
+# Objects are made anew when the flags change: those for the nodes, and the others.
+$(B)/$(BOARD)/flags: OBJECT_FLAGS := $(CROSS) $(KERNEL_CFLAGS) $(PROGRAM_CFLAGS)
+$(B)/flags: OBJECT_FLAGS := $(CHECKED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)
+$(B)/flags $(B)/$(BOARD)/flags: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)" >$$new; \
+	@new=$@.$$$$; echo "$(OBJECT_FLAGS)" >$$new; \
 	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 FORCE:
 
 # One rule per way to compile; a source lies in the tree or, generated, under build/.
 define compile_rules
-$(B)/$(1)/%.o: %.c $(B)/flags | $(PACKAGES)
+$(B)/$(1)/%.o: %.c $(3) | $(PACKAGES)
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
 	$(Q)$(2) -c $$< -o $$@
 
-$(B)/$(1)/%.o: $(B)/%.c $(B)/flags | $(PACKAGES)
+$(B)/$(1)/%.o: $(B)/%.c $(3) | $(PACKAGES)
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
 	$(Q)$(2) -c $$< -o $$@
 
-$(B)/$(1)/%.o: %.S $(B)/flags | $(PACKAGES)
+$(B)/$(1)/%.o: %.S $(3) | $(PACKAGES)
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
 	$(Q)$(2) -c $$< -o $$@
 endef
-$(eval $(call compile_rules,virt,$(CROSS)gcc $(KERNEL_CFLAGS)))
-$(eval $(call compile_rules,program,$(CROSS)gcc $(PROGRAM_CFLAGS)))
-$(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS)))
-$(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS)))
-$(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS)))
-$(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS)))
+$(eval $(call compile_rules,$(BOARD),$(CROSS)gcc $(KERNEL_CFLAGS),$(B)/$(BOARD)/flags))
+$(eval $(call compile_rules,$(BOARD)/program,$(CROSS)gcc $(PROGRAM_CFLAGS),$(B)/$(BOARD)/flags))
+$(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS),$(B)/flags))
+$(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS),$(B)/flags))
+$(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS),$(B)/flags))
+$(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS),$(B)/flags))
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -408,7 +408,7 @@ static void show_raw_runs(json_t *root)
         if (bench->runs > 0) {
             printf("%sbare runs, %s, that stood still: %u of %u%s\n", maker == SERIAL ? "\n" : "",
                    maker_names[maker], bench->stood_still, bench->runs,
-                   bench->stood_still > 0 ? "  (a wake-up was lost: board/virt/README.md)" : "");
+                   bench->stood_still > 0 ? "  (a wake-up was lost: README.md of the board)" : "");
             json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "links", maker_names[maker],
                                                   "runs", (int)bench->runs, "stood_still",
                                                   (int)bench->stood_still));

@@ -9,10 +9,11 @@
 #include "bench/machine_run.h"
 #include "bench/stub_run.h"
 #include "bench/timed_run.h"
+#include "host/computer/target.h"
 
 enum {
     IMAGE_BYTES = 100 * 1024,
-    IMAGE_ADDRESS = 0x43000000, /* the end of a program's memory: there is no program */
+    IMAGE_ROOM = 16 << 20,
     MACHINES = 3,
     OPENOCD_SECONDS = 300,
     IDLE_SECONDS = 10,
@@ -57,6 +58,12 @@ static const struct {
 };
 
 static const char *build;
+
+/* Near the end of a program's memory: there is no program. */
+static uint32_t image_address(void)
+{
+    return target_board()->image_end - IMAGE_ROOM;
+}
 
 static void make_image(const char *path)
 {
@@ -179,7 +186,7 @@ static void measure_machine(unsigned dims, struct table *table, unsigned column)
     snprintf(commands, sizeof commands,
              "set BENCH_IMAGE %s; set BENCH_BYTES %d; set BENCH_ADDRESS 0x%x; "
              "source bench/openocd.tcl",
-             image, IMAGE_BYTES, IMAGE_ADDRESS);
+             image, IMAGE_BYTES, image_address());
     run_openocd(name, commands, output);
     take_measured(output, table, column);
     machine_run_tool(build, NULL, "down --name %s", name);
@@ -190,7 +197,7 @@ static void measure_stub(const char *qemu, struct table *table)
     struct stub_figures figures;
 
     fprintf(stderr, "the emulator's own stub\n");
-    if (!stub_run(build, qemu, IMAGE_ADDRESS, IMAGE_BYTES, &figures)) {
+    if (!stub_run(build, qemu, image_address(), IMAGE_BYTES, &figures)) {
         return;
     }
     table->values[HALT_ALL][0] = figures.halt_ms;

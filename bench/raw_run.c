@@ -73,10 +73,10 @@ static void inherit(const int *fds, unsigned count)
 
 /* In the child: splits the command, adds links, image, number, role and count, and becomes QEMU. */
 static _Noreturn void become_qemu(const struct machine *machine, unsigned node, const char *role,
-                                  uint64_t count, const struct target_links *links, int output_fd)
+                                  uint64_t count, const struct board_links *links, int output_fd)
 {
     static char text[1024], semihosting[128];
-    static struct target_command command;
+    static struct argv command;
     char *words[WORDS_MAX];
     unsigned used = 0;
 
@@ -88,9 +88,10 @@ static _Noreturn void become_qemu(const struct machine *machine, unsigned node, 
     for (char *word = strtok(text, " "); word && used < WORDS_MAX / 4; word = strtok(NULL, " ")) {
         words[used++] = word;
     }
-    target_add_links(&command, links); /* the first devices, for the image knows their slot */
+    target_board()->add_links(&command,
+                              links); /* the first devices, for the image knows their slot */
     CHECK(used + command.count + 5 <= WORDS_MAX);
-    memcpy(words + used, command.arguments, command.count * sizeof words[0]);
+    memcpy(words + used, command.words, command.count * sizeof words[0]);
     used += command.count;
     inherit(links->serial_fds, links->port_count);
     inherit(links->memory_fds, links->memory_count);
@@ -111,7 +112,7 @@ static _Noreturn void become_qemu(const struct machine *machine, unsigned node, 
 }
 
 static int start_process(struct machine *machine, unsigned node, const char *role, uint64_t count,
-                         const struct target_links *links)
+                         const struct board_links *links)
 {
     struct process *process = &machine->processes[node];
     int ends[2];
@@ -131,10 +132,10 @@ static int start(struct machine *machine, unsigned node, const char *role, uint6
 {
     struct message message;
     int memory_fds[PORTS_MAX];
-    struct target_links links = {.serial_fds = machine->serial_fds[node],
-                                 .port_count = machine->port_count,
-                                 .memory_fds = memory_fds,
-                                 .card_fd = -1};
+    struct board_links links = {.serial_fds = machine->serial_fds[node],
+                                .port_count = machine->port_count,
+                                .memory_fds = memory_fds,
+                                .card_fd = -1};
 
     if (machine->bench->shared && machine->port_count > 0) {
         links.memory_count = shared_links_memories(&machine->shared, node, memory_fds);

@@ -1,6 +1,6 @@
 /*
  * stalls.h - how many bare streams stand still because QEMU has left memory barriers out, and how
- * many with the board's -smp 1,maxcpus=2, which makes it keep them (board/virt/README.md).
+ * many with the board's -smp 1,maxcpus=2, which makes it keep them (its README.md).
  *
  * Errors   as in raw_run.h; a run that fails in another way is said and counts as a run
  */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/computer/target.h"
 #include "jtag/stub/rsp.h"
 
 enum {
@@ -49,8 +50,8 @@ static pid_t start_qemu(const char *build, const char *qemu, const char *socket)
         return child;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    snprintf(text, sizeof text, "%s -kernel %s/virt/kernel.elf -gdb unix:%s,server=on,wait=off",
-             qemu, build, socket);
+    snprintf(text, sizeof text, "%s -kernel %s/%s/kernel.elf -gdb unix:%s,server=on,wait=off", qemu,
+             build, target_board()->name, socket);
     for (word = strtok(text, " "); word && count + 1 < WORDS_MAX; word = strtok(NULL, " ")) {
         words[count++] = word;
     }

@@ -186,12 +186,12 @@ static void tell_words(const char *text)
 
 static void take_fault(const struct controller_event *event)
 {
-    struct image image = {.base = target_memory.image_base,
+    struct image image = {.base = target_board()->image_base,
                           .bytes = IMAGE_SENT,
-                          .bss_end = target_memory.image_base + IMAGE_BYTES,
-                          .entry = target_memory.image_base,
-                          .code_end = target_memory.image_base + PROTECTED_PAGE_BYTES,
-                          .constants_end = target_memory.image_base + 2 * PROTECTED_PAGE_BYTES,
+                          .bss_end = target_board()->image_base + IMAGE_BYTES,
+                          .entry = target_board()->image_base,
+                          .code_end = target_board()->image_base + PROTECTED_PAGE_BYTES,
+                          .constants_end = target_board()->image_base + 2 * PROTECTED_PAGE_BYTES,
                           .data = job.image};
     struct fault_code code = {.image = &image,
                               .program = job.image ? "program" : NULL,
@@ -477,11 +477,11 @@ static void load(uint8_t strategy)
                                           .image = job.image,
                                           .block_bytes = BLOCK_BYTES,
                                           .image_bytes = IMAGE_SENT,
-                                          .base = target_memory.image_base,
-                                          .entry = target_memory.image_base,
-                                          .bss_end = target_memory.image_base + IMAGE_BYTES,
-                                          .code_end = target_memory.image_base,
-                                          .constants_end = target_memory.image_base,
+                                          .base = target_board()->image_base,
+                                          .entry = target_board()->image_base,
+                                          .bss_end = target_board()->image_base + IMAGE_BYTES,
+                                          .code_end = target_board()->image_base,
+                                          .constants_end = target_board()->image_base,
                                           .digests = (const uint8_t(*)[DIGEST_BYTES])job.digests,
                                           .messages = job.plan.messages,
                                           .message_count = job.plan.count};
@@ -656,7 +656,7 @@ static void push_frame(struct input *input)
  * the input says of each. */
 static void push_fault(struct input *input, struct neighbour *neighbour, uint8_t node)
 {
-    uint32_t start = target_memory.stack_base + 4 * input_u8(input), bytes;
+    uint32_t start = target_board()->stack_base + 4 * input_u8(input), bytes;
     const uint8_t *words = input_bytes(input, 16 + input_u8(input) % 200, &bytes);
     uint32_t stack[200];
     struct fault_body fault = {
@@ -665,7 +665,7 @@ static void push_fault(struct input *input, struct neighbour *neighbour, uint8_t
 
     for (uint32_t i = 0; i < bytes; i++) {
         uint32_t word =
-            words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i];
+            words[i] < 0x40 ? start + 4u * words[i] : target_board()->image_base + words[i];
         if (i < FAULT_REGISTERS) {
             fault.registers[i] = word;
         } else {

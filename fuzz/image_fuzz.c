@@ -29,9 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(message.text[0] && !image.data);
         return 0;
     }
-    const struct target_memory *memory = &target_memory;
-    CHECK(image.bytes > 0 && image.base >= memory->image_base);
-    CHECK(image.bss_end >= image.base + image.bytes && image.bss_end <= memory->image_end);
+    const struct board *board = target_board();
+    CHECK(image.bytes > 0 && image.base >= board->image_base);
+    CHECK(image.bss_end >= image.base + image.bytes && image.bss_end <= board->image_end);
     CHECK((image.entry & ~1u) >= image.base && image.entry < image.base + image.bytes);
     if (image.constants_end != image.base || image.code_end != image.base) {
         CHECK(image.code_end % PROTECTED_PAGE_BYTES == 0);

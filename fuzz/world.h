@@ -15,8 +15,8 @@ enum {
     WORLD_PORTS = 3,
     WORLD_DIMS = 2,
     WORLD_HOST_PORT = 2,
-    WORLD_LONG_PORT = 0, /* its link has long chunks */
-    WORLD_PROGRAM = 0x40900000,
+    WORLD_LONG_PORT = 0,           /* its link has long chunks */
+    WORLD_PROGRAM = 0x20900000,    /* anywhere */
     WORLD_STACK_BYTES = 16 * 1024, /* where programs keep what they name in calls */
     WORLD_BLOCKS = WORLD_PROGRAM + WORLD_STACK_BYTES,
     WORLD_IMAGE = WORLD_BLOCKS + 1024,

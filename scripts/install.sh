@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh BUILD PREFIX - copies what a user needs; install.sh --remove PREFIX takes it away again, and of the folders
+# install.sh BUILD BOARD PREFIX - copies what a user needs; install.sh --remove PREFIX takes it away again, and of the folders
 # round it those that it has made and that are empty.
 #
 # lib/ecube/folders names them: bin, lib, include; 0 for PREFIX itself, 1 for the folder above it, and so on.
@@ -38,15 +38,14 @@ if [ "$1" = --remove ]; then
     remove_folders $made
     exit 0
 fi
-build=$1 prefix=$2
+build=$1 board=$2 prefix=$3
+nodes=$build/$board
 made=$(missing_folders)
-install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/include/ecube"
+install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/lib/ecube/$board" "$prefix/include/ecube"
 install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
-install -m 644 "$build/virt/kernel.elf" "$build"/lib/crt0.o "$build"/lib/libecube*.a "$build"/lib/check.wrap \
-    "$build"/lib/program.ld \
-    "$prefix/lib/ecube/"
-[ ! -f "$build/virt/openocd.cfg" ] || install -m 644 "$build/virt/openocd.cfg" "$prefix/lib/ecube/"
+install -m 644 "$nodes/kernel.elf" "$nodes"/lib/* "$prefix/lib/ecube/$board/"
+[ ! -f "$nodes/openocd.cfg" ] || install -m 644 "$nodes/openocd.cfg" "$prefix/lib/ecube/$board/"
 install -m 644 "$build"/examples/*.elf "$prefix/lib/ecube/examples/"
 install -m 644 include/ecube/*.h "$prefix/include/ecube/"
 for folder in $made; do

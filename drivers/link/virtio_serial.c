@@ -7,7 +7,7 @@
 #include "drivers/status.h"
 
 enum {
-    MAGIC = 0x74726976, /* "virt" */
+    MAGIC = 0x74726976, /* MagicValue: the first four letters of virtio */
     VERSION_MODERN = 2,
     DEVICE_CONSOLE = 3,
     STATUS_ACKNOWLEDGE = 1,

@@ -7,7 +7,7 @@
  * for interrupts only while the owner sleeps or runs a program: virtio_serial_listen before,
  * virtio_serial_quiet after.
  *
- * QEMU     -smp 1,maxcpus=2 (memory barriers, see board/virt/README.md)
+ * QEMU     -smp 1,maxcpus=2 (memory barriers, see the board's README.md)
  *          -global virtio-mmio.force-legacy=false -device virtio-serial-device,max_ports=13
  *          -chardev socket,id=c1,fd=K -device virtserialport,chardev=c1,nr=1   (one pair per link)
  * Units    bytes

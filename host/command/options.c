@@ -17,6 +17,7 @@ enum {
     KEY_PROFILE = 256,
     KEY_SIGMA,
     KEY_ALGORITHM,
+    KEY_BOARD,
     KEY_LINKS,
     KEY_PATIENCE,
     KEY_KERNEL,
@@ -188,6 +189,8 @@ static const struct argp_option machine_option_list[] = {
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
      0},
+    {"board", KEY_BOARD, "NAME", 0,
+     "what the nodes are (default: the board that the tool was made for)", 0},
     {"links", KEY_LINKS, "MAKER", 0,
      "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "
      "lines) or auto, shared if this QEMU and this computer can (default: auto, or what the "
@@ -200,7 +203,7 @@ static const struct argp_option machine_option_list[] = {
      "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
      0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
-    {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
+    {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not the board's in PATH", 0},
     {0},
 };
 
@@ -259,6 +262,7 @@ static error_t parse_machine(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
     case KEY_ALGORITHM: arguments->algorithm = text; break;
+    case KEY_BOARD: arguments->board = text; break;
     case KEY_LINKS: arguments->links = text; break;
     case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
     case KEY_KERNEL: arguments->kernel = text; break;
@@ -515,7 +519,8 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
         return -1;
     }
     network_name(&options->network, options->network_name);
-    if (options_find_profile(arguments, &options->profile, message) != 0 ||
+    if ((arguments->board && target_choose(arguments->board, message) != 0) ||
+        options_find_profile(arguments, &options->profile, message) != 0 ||
         algorithm_find(&options->network, arguments->algorithm, options->algorithms, message) !=
             0 ||
         target_find(target, arguments->kernel, arguments->qemu, message) != 0) {

@@ -13,13 +13,14 @@
 #include "host/console/choice.h"
 #include "host/machine/machine.h"
 
-/* --network, --profile, --sigma (the network), --algorithm, --links, --patience, --kernel, --qemu
- */
+/* --network, --profile, --sigma (the network), --algorithm, --board, --links, --patience,
+ * --kernel, --qemu */
 struct machine_arguments {
     const char *network;
     const char *profile;
     double sigma;
     const char *algorithm; /* NULL: not given */
+    const char *board;     /* NULL: not given */
     const char *links;     /* NULL: not given */
     uint32_t patience_ms;  /* 0: not given */
     const char *kernel;

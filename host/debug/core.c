@@ -98,8 +98,8 @@ static const struct argp parser = {
     "Writes an ELF core of a node of a machine that is up: registers, and all memory that its "
     "kernel "
     "and program use. The node is halted meanwhile, then it goes on; one that was halted stays so."
-    "\vGDB opens it: gdb-multiarch build/virt/kernel.elf core.5, or with the program's ELF file "
-    "first and 'add-symbol-file build/virt/kernel.elf' for the kernel.\n\n"
+    "\vGDB opens it: gdb-multiarch KERNEL core.5, or with the program's ELF file "
+    "first and 'add-symbol-file KERNEL' for the kernel; KERNEL is build/BOARD/kernel.elf.\n\n"
     "Example: ecube core 5 -o core.5",
     children,
     NULL,
@@ -202,10 +202,12 @@ static bool read_physical(void *context, uint32_t address, void *bytes, uint32_t
 
 static int find_memory(struct core *core, struct message *message)
 {
-    struct page_source source = {.context = core, .read = read_physical};
+    struct page_source source = {.context = core,
+                                 .read = read_physical,
+                                 .ram_base = target_board()->ram_base,
+                                 .ram_bytes = target_board()->ram_bytes};
     struct page_control control;
 
-    target_ram(&source.ram_base, &source.ram_bytes);
     if (read_word(core, "SCTLR", &control.sctlr, message) != 0 ||
         read_word(core, "TTBR0_EL1", &control.ttbr0, message) != 0 ||
         read_word(core, "TTBCR", &control.ttbcr, message) != 0) {

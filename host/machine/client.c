@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/computer/target.h"
 #include "host/machine/rundir.h"
 
 enum { ANSWER_MS = CLIENT_ANSWER_MS, BUSY_MS = 20 * ANSWER_MS };
@@ -364,7 +365,20 @@ json_t *client_info(const char *name, int *status, struct message *message)
         json_decref(answer);
         answer = NULL;
     }
+    text = json_string_value(json_object_get(answer, "board"));
+    if (text && target_choose(text, message) != 0) {
+        json_decref(answer);
+        answer = NULL;
+    }
     return answer;
+}
+
+void client_take_board(const char *name)
+{
+    struct message message;
+    int status;
+
+    json_decref(client_info(name, &status, &message));
 }
 
 int client_check_free(const json_t *machine, int node, struct message *message)

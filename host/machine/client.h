@@ -45,6 +45,10 @@ int client_end(int fd);
  * or it does not answer: *status is the exit status of a verb that fails, then and later. */
 json_t *client_info(const char *name, int *status, struct message *message);
 
+/* Takes the board of a machine for this process's, so that a program is read as one of it; who
+ * wants something of the machine afterwards is told what is wrong. */
+void client_take_board(const char *name);
+
 /* Fails when somebody debugs that node, or any. */
 enum { CLIENT_ALL_NODES = -1 };
 int client_check_free(const json_t *info, int node, struct message *message);

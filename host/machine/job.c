@@ -24,10 +24,10 @@ int job_check_arguments(const struct job_request *request, uint32_t nodes, uint3
         bytes += strlen(request->arguments[i]) + 1;
     }
     bytes = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
-    if (bytes * nodes > target_memory.blocks_bytes) {
+    if (bytes * nodes > target_board()->blocks_bytes) {
         return message_set(
             message, "the arguments are too long: %zu bytes, a machine of %u nodes has room for %u",
-            bytes, (unsigned)nodes, target_memory.blocks_bytes / (unsigned)nodes);
+            bytes, (unsigned)nodes, target_board()->blocks_bytes / (unsigned)nodes);
     }
     *block_bytes = (uint32_t)bytes;
     return 0;

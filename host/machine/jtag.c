@@ -16,7 +16,7 @@
 /* In the child, between fork and exec. */
 static _Noreturn void become_jtag(const struct jtag *jtag, const struct jtag_options *options,
                                   const struct rundir *rundir, pid_t parent, int notices_fd,
-                                  struct target_command *command)
+                                  struct argv *command)
 {
     int null = open("/dev/null", O_RDWR);
     sigset_t none;
@@ -33,8 +33,8 @@ static _Noreturn void become_jtag(const struct jtag *jtag, const struct jtag_opt
     dup2(jtag->words_fd, 2);
     fcntl(notices_fd, F_SETFD, 0);
     offspring_mark(rundir->run, options->nodes); /* the number behind the last node's */
-    execv(command->arguments[0], command->arguments);
-    dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
+    execv(command->words[0], command->words);
+    dprintf(2, "cannot run %s: %s\n", command->words[0], strerror(errno));
     _exit(127);
 }
 
@@ -97,7 +97,7 @@ static void on_notices(uv_poll_t *poll, int status, int events)
 static int start(struct jtag *jtag, const struct target *target, const struct jtag_options *options,
                  const struct rundir *rundir, struct message *message)
 {
-    struct target_command command;
+    struct argv command;
     pid_t parent = getpid();
     int ends[2];
 

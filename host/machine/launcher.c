@@ -128,7 +128,7 @@ static void inherit(int fd)
 
 /* In the child, between fork and exec. */
 static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t number, pid_t parent,
-                                  const struct target_links *links, struct target_command *command)
+                                  const struct board_links *links, struct argv *command)
 {
     const struct launcher_node *node = &launcher->nodes[number];
     int null = open("/dev/null", O_RDONLY);
@@ -154,17 +154,17 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
     inherit(links->card_fd);
     placement_bind(number, launcher->network.nodes);
     offspring_mark(launcher->run, number);
-    execv(command->arguments[0], command->arguments);
-    dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
+    execv(command->words[0], command->words);
+    dprintf(2, "cannot run %s: %s\n", command->words[0], strerror(errno));
     _exit(127);
 }
 
 static int start_process(struct launcher *launcher, uint32_t number, const struct target *target,
-                         const struct rundir *rundir, const struct target_links *links,
+                         const struct rundir *rundir, const struct board_links *links,
                          struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
-    struct target_command command;
+    struct argv command;
     pid_t parent = getpid();
 
     target_make_command(&command, target, rundir->path, number, links);
@@ -186,10 +186,10 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
     unsigned ports = launcher->network.ports,
              port_count = machine_ports(&launcher->network, number);
     int memory_fds[MACHINE_PORTS_MAX], status;
-    struct target_links links = {.serial_fds = node->port_fds,
-                                 .port_count = port_count,
-                                 .memory_fds = memory_fds,
-                                 .card_fd = -1};
+    struct board_links links = {.serial_fds = node->port_fds,
+                                .port_count = port_count,
+                                .memory_fds = memory_fds,
+                                .card_fd = -1};
 
     node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
     if (node->output_fd < 0) {

@@ -20,6 +20,7 @@
 
 enum {
     WORDS_MAX = 4096,
+    HELP_MAX = 80,
     ANSWER_MS = 10000, /* QEMU answers in some hundredths of a second */
     MEGABYTE = 1 << 20
 };
@@ -54,6 +55,7 @@ static int find_maker(const char *text, enum maker *maker, struct message *messa
 
 static _Noreturn void become_asker(const char *qemu, pid_t parent, int out)
 {
+    char help[HELP_MAX];
     int null = open("/dev/null", O_RDONLY);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,7 +66,8 @@ static _Noreturn void become_asker(const char *qemu, pid_t parent, int out)
     dup2(null, 0);
     dup2(out, 1);
     dup2(out, 2);
-    execl(qemu, qemu, "-device", "ivshmem-doorbell,help", (char *)NULL);
+    snprintf(help, sizeof help, "%s,help", target_board()->shared_device);
+    execl(qemu, qemu, "-device", help, (char *)NULL);
     _exit(127);
 }
 
@@ -101,7 +104,7 @@ static void read_words(int fd, char words[WORDS_MAX])
     words[used] = '\0';
 }
 
-/* Whether QEMU says that it has no ivshmem device. One that says neither yes nor no shows what is
+/* Whether QEMU says that it has not the device. One that says neither yes nor no shows what is
  * wrong with it when a node is started. */
 static bool lacks_device(const char *qemu)
 {
@@ -125,7 +128,7 @@ static bool lacks_device(const char *qemu)
         }
     }
     close(ends[0]);
-    return strstr(words, "ivshmem-doorbell") &&
+    return strstr(words, target_board()->shared_device) &&
            (strstr(words, "not found") || strstr(words, "not a valid device"));
 }
 
@@ -156,18 +159,37 @@ static int check_memory(const struct network *network, struct message *message)
 static int check_shared(const struct network *network, const struct target *target,
                         struct message *message)
 {
+    const struct board *board = target_board();
+
     if (network_link_count(network) == 0) {
         return 0;
+    }
+    if (!board->shared_device) {
+        return message_set(
+            message, "the board %s has no links in shared memory: use --links serial", board->name);
     }
     if (check_memory(network, message) != 0) {
         return -1;
     }
     return lacks_device(target->qemu)
                ? message_set(message,
-                             "%.200s has no ivshmem-doorbell device, which links in shared memory "
-                             "need: use --links serial, or Debian's package qemu-system-arm",
-                             target->qemu)
+                             "%.200s has no %s device, which links in shared memory "
+                             "need: use --links serial, or Debian's package %s",
+                             target->qemu, board->shared_device, board->emulator)
                : 0;
+}
+
+static int check_ports(const struct network *network, struct message *message)
+{
+    const struct board *board = target_board();
+    char name[NETWORK_NAME_MAX];
+
+    if (network->ports + 1u <= board->links_max) {
+        return 0;
+    }
+    network_name(network, name);
+    return message_set(message, "a node of %s needs %u links, and the board %s has %u", name,
+                       network->ports + 1u, board->name, board->links_max);
 }
 
 int link_maker_choose(const char *text, const struct network *network, struct target *target,
@@ -178,7 +200,11 @@ int link_maker_choose(const char *text, const struct network *network, struct ta
     if (find_maker(text, &maker, message) != 0) {
         return -1;
     }
-    target->shared = maker != MAKER_SERIAL;
+    if (check_ports(network, message) != 0) {
+        return -1;
+    }
+    target->shared =
+        maker == MAKER_SHARED || (maker == MAKER_AUTO && target_board()->shared_device != NULL);
     if (target->shared && check_shared(network, target, message) != 0) {
         if (maker == MAKER_SHARED) {
             return -1;

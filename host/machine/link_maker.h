@@ -2,8 +2,9 @@
  * link_maker.h - what the links between the nodes of a machine are made of: --links.
  *
  * `shared` is memory that two nodes share (shared_links.h), `serial` a virtual serial line over a
- * socketpair. `auto` takes shared memory if QEMU has the device and this process may have the
- * memory, and serial lines, with one line that says why, if not.
+ * socketpair. `auto` takes shared memory if the board has such links, QEMU has the device and
+ * this process may have the memory; with one line that says why, if only the last two fail, it
+ * takes serial lines.
  */
 #pragma once
 

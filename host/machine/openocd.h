@@ -3,7 +3,7 @@
  * blank nodes through it.
  *
  * Errors   message: one line, with OpenOCD's own last error where it is OpenOCD that has failed
- * Source   OpenOCD User's Guide 0.12; board/virt/openocd.cfg, which reads the variables
+ * Source   OpenOCD User's Guide 0.12; the board's openocd.cfg, which reads the variables
  */
 #pragma once
 

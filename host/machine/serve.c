@@ -343,17 +343,17 @@ static void serve_info(struct server *server, struct client *client)
     for (uint32_t rank = 0; rank < machine->options.network.nodes; rank++) {
         json_array_append_new(nodes, debuggers_describe(&machine->debuggers, rank));
     }
-    client_tell(client,
-                json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event",
-                          "end", "status", 0, "name", server->options->name, "network",
-                          machine->options.network_name, "nodes",
-                          (int)machine->options.network.nodes, "state", state_text(server), "age_s",
-                          (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
-                          server->rundir.path, "kernel", machine->target.kernel, "chain",
-                          machine->options.chain ? json_sprintf("%s/chain", server->rundir.path)
-                                                 : json_null(),
-                          "debuggers", nodes, "program",
-                          machine->job_held ? json_string(machine->job.path) : json_null()));
+    client_tell(
+        client,
+        json_pack(
+            "{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event", "end",
+            "status", 0, "name", server->options->name, "network", machine->options.network_name,
+            "nodes", (int)machine->options.network.nodes, "state", state_text(server), "age_s",
+            (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory", server->rundir.path,
+            "board", target_board()->name, "kernel", machine->target.kernel, "chain",
+            machine->options.chain ? json_sprintf("%s/chain", server->rundir.path) : json_null(),
+            "debuggers", nodes, "program",
+            machine->job_held ? json_string(machine->job.path) : json_null()));
 }
 
 /* What can be asked of a machine that boots: of one that is up though, its nodes blank, or reset,

@@ -43,7 +43,7 @@ void call_error_name(const struct call_error *error, char text[CALL_ERROR_TEXT_M
 
 static bool lies_outside(uint32_t address, uint64_t bytes)
 {
-    uint32_t base = target_memory.stack_base, end = target_memory.image_end;
+    uint32_t base = target_board()->stack_base, end = target_board()->image_end;
 
     return bytes > 0 && (address < base || address >= end || bytes > end - address);
 }

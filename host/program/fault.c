@@ -39,8 +39,8 @@ static uint32_t kind_of(const struct fault_body *fault)
     if (kind == FAULT_PREFETCH && (fault->status_register & STATUS_SOURCE) == STATUS_DEBUG_EVENT) {
         return KIND_BREAKPOINT;
     }
-    return kind == FAULT_DATA && sp < target_memory.stack_base &&
-                   fault->address < target_memory.stack_base
+    return kind == FAULT_DATA && sp < target_board()->stack_base &&
+                   fault->address < target_board()->stack_base
                ? FAULT_STACK
                : kind;
 }
@@ -62,7 +62,7 @@ int fault_status(const struct fault_body *fault)
 static const char *foreign(uint32_t address)
 {
     return address < NULL_PAGE_BYTES ? " (null pointer)"
-           : address >= target_memory.kernel_base && address < target_memory.kernel_end
+           : address >= target_board()->kernel_base && address < target_board()->kernel_end
                ? " (kernel memory)"
                : "";
 }
@@ -85,11 +85,11 @@ static void describe_data(const struct image *image, const struct fault_body *fa
  * nested function whose address is taken. */
 static void describe_jump(uint32_t address, char *text, size_t room)
 {
-    const struct target_memory *memory = &target_memory;
+    const struct board *board = target_board();
 
-    if (address < memory->stack_base || address >= memory->image_end) {
+    if (address < board->stack_base || address >= board->image_end) {
         snprintf(text, room, "jump to address 0x%08x%s", address, foreign(address));
-    } else if (address < memory->image_base - memory->blocks_bytes) {
+    } else if (address < board->image_base - board->blocks_bytes) {
         snprintf(text, room, "executes data at 0x%08x: a nested function's trampoline?", address);
     } else {
         snprintf(text, room, "jumped into data at 0x%08x", address);
@@ -130,7 +130,7 @@ void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigne
 
     if (line == FAULT_REGISTER_LINES - 1) {
         snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " cpsr 0x%08x, fault status 0x%08x",
-                 fault->cpsr, fault->status_register);
+                 fault->processor_status, fault->status_register);
         return;
     }
     for (unsigned i = line * 4; i < line * 4 + 4; i++) {

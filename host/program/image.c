@@ -41,7 +41,7 @@ static int check_header(const GElf_Ehdr *header, const char *path, struct messag
 static int check_segment(const GElf_Phdr *segment, uint64_t file_bytes, const char *path,
                          struct message *message)
 {
-    const struct target_memory *memory = &target_memory;
+    const struct board *board = target_board();
     uint64_t start = segment->p_vaddr, end = start + segment->p_memsz;
 
     if (segment->p_offset > file_bytes || segment->p_filesz > file_bytes - segment->p_offset ||
@@ -51,21 +51,21 @@ static int check_segment(const GElf_Phdr *segment, uint64_t file_bytes, const ch
             "%.300s is truncated: a segment of %llu bytes reaches past the end of the file", path,
             (unsigned long long)segment->p_filesz);
     }
-    if (start < memory->kernel_end && end > memory->kernel_base) {
+    if (start < board->kernel_end && end > board->kernel_base) {
         return message_set(
             message, "%.300s overlaps the kernel: a segment at 0x%08llx, programs start at 0x%08x",
-            path, (unsigned long long)start, memory->image_base);
+            path, (unsigned long long)start, board->image_base);
     }
-    if (start < memory->image_base || start >= memory->image_end) {
+    if (start < board->image_base || start >= board->image_end) {
         return message_set(
             message,
             "%.300s has a segment at 0x%08llx, outside the memory of programs, 0x%08x to 0x%08x",
-            path, (unsigned long long)start, memory->image_base, memory->image_end);
+            path, (unsigned long long)start, board->image_base, board->image_end);
     }
-    if (end > memory->image_end) {
+    if (end > board->image_end) {
         return message_set(
             message, "%.300s is too large: it ends at 0x%09llx, the memory of programs at 0x%08x",
-            path, (unsigned long long)end, memory->image_end);
+            path, (unsigned long long)end, board->image_end);
     }
     return 0;
 }

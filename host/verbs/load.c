@@ -114,6 +114,7 @@ int verb_load(int argc, char **argv)
     int status;
 
     options_parse(&parser, argc, argv, ARGP_IN_ORDER, &load);
+    client_take_board(load.name_arguments.name);
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
         check_text(&job, &message) != 0 ||
         output_open(&output, load.load_arguments.json, &message) != 0) {

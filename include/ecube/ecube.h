@@ -149,7 +149,7 @@ const struct ecube_profile *ecube_profile(void);
  * that finds no place waits in its sender, and what that sender sends to the same node later waits
  * behind it, even if its receiver waits for it. So where more than 64 may come unasked, receive
  * each sender's messages in the order of its sends. A message, or a collective's blocks together,
- * are at most 4 GiB - 1 bytes, and lie in the program's memory (53 MiB on the board virt).
+ * are at most 4 GiB - 1 bytes, and lie in the program's memory (53 MiB on QEMU's board).
  *
  * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
  * 32 of 0 bytes over one hop take 65.425 + 32 * 9.575 = 371.825 us, blocking ones 32 * 75 us.

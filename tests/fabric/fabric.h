@@ -16,7 +16,7 @@
 #include "tests/fabric/memory_link.h"
 
 enum {
-    FABRIC_PROGRAM = 0x40900000,
+    FABRIC_PROGRAM = 0x20900000, /* anywhere */
     FABRIC_BLOCKS = FABRIC_PROGRAM + 0x10000,
     FABRIC_IMAGE = FABRIC_PROGRAM + 0x40000,
     FABRIC_DATA = FABRIC_IMAGE + 0x10000, /* where tests put their data */

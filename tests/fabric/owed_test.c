@@ -25,7 +25,7 @@ enum {
 static const struct fault null_pointer = {.kind = FAULT_DATA,
                                           .address = 4,
                                           .status_register = 0x805,
-                                          .registers = {1, [15] = 0x40100000}};
+                                          .registers = {1, [15] = 0x20100000}};
 
 /* All that is owed is said: what the host has heard of it. */
 static const struct fabric_event *told(struct neighbours *all, uint8_t kind)
@@ -64,7 +64,7 @@ static void expect_null_pointer(const struct fabric_event *event)
     assert_int_equal(fault.address, 4);
     assert_int_equal(fault.status_register, 0x805);
     assert_int_equal(fault.registers[0], 1);
-    assert_int_equal(fault.registers[15], 0x40100000);
+    assert_int_equal(fault.registers[15], 0x20100000);
 }
 
 static void node_faults(struct neighbours *all, const struct fault *fault)

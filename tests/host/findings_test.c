@@ -11,7 +11,7 @@
 #include "host/program/findings.h"
 #include "host/program/ranks.h"
 
-enum { STACK = 0x40900000, SECOND_US = 1000 * 1000, LINES_MAX = 100 };
+enum { STACK = 0x20900000, SECOND_US = 1000 * 1000, LINES_MAX = 100 };
 
 static struct teller teller;
 static struct findings findings;

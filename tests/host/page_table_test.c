@@ -102,7 +102,7 @@ TEST(pages_of_both_sizes_are_found)
     assert_int_equal(f->map.count, 3);
     assert_range(f, 0, &(struct page_range){0x70000000, 0x40005000, 0x2000, true, false});
     assert_range(f, 1, &(struct page_range){0x70003000, 0x40007000, 0x1000, false, true});
-    assert_range(f, 2, &(struct page_range){0x70010000, 0x40100000, 0x10000, true, false});
+    assert_range(f, 2, &(struct page_range){0x70010000, RAM + 0x100000, 0x10000, true, false});
     free(f);
 }
 

@@ -10,7 +10,7 @@
 #include "include/ecube/ecube.h"
 #include "lib/check/transfers.h"
 
-enum { BASE = 0x40a00000, BYTES = 0x100000, PLACE = 77, SIZE = 8, BLOCK = 12 };
+enum { BASE = 0x20a00000, BYTES = 0x100000, PLACE = 77, SIZE = 8, BLOCK = 12 };
 
 static const struct stretch all = {BASE, BYTES};
 static struct transfers transfers;

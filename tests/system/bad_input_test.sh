@@ -28,13 +28,13 @@ truncated_segment() {
 
 too_large() {
     echo 'char big[60000000]; int _start(void) { return big[5]; }' >big.c
-    $bare -Wl,-Ttext=0x40b00000 big.c -o big.elf || fail "cannot make the program"
+    $bare -Wl,-Ttext=$(board_number IMAGE_BASE) big.c -o big.elf || fail "cannot make the program"
     refused 'big\.elf.*(large|outside)' big.elf
 }
 
 overlaps_kernel() {
     echo 'int _start(void) { return 0; }' >low.c
-    $bare -Wl,-Ttext=0x40200000 low.c -o low.elf || fail "cannot make the program"
+    $bare -Wl,-Ttext=$(board_at KERNEL_BASE 0x100000) low.c -o low.elf || fail "cannot make the program"
     refused 'low\.elf.*overlaps the kernel' low.elf
 }
 

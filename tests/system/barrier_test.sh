@@ -1,4 +1,4 @@
-# Memory barriers: QEMU's translated code has one for each that the kernel's code has (board/virt/README.md).
+# Memory barriers: QEMU's translated code has one for each that the kernel's code has (README.md of the board).
 # class: waits
 . "$(dirname "$0")/testing.sh"
 

@@ -77,7 +77,7 @@ finds_when_stripped() {
     arm-none-eabi-strip "$programs/misuse.elf" -o stripped.elf
     tool run --check --network cube:1 stripped.elf open
     [ "$status" -eq 135 ] || { words; fail "status $status"; }
-    words | grep -Eq 'a receive of 3000 bytes from rank 0, tag 4, begun in 0x40b[0-9a-f]+$' || { words; fail "no address"; }
+    words | grep -Eq "a receive of 3000 bytes from rank 0, tag 4, begun in 0x$image_digits[0-9a-f]+\$" || { words; fail "no address"; }
 }
 
 # Who says that it has failed has left things open; its blocks are looked at all the same.
@@ -102,9 +102,10 @@ refuses() {
 
 # Without --check the checking library is not needed, and its absence changes no byte.
 is_absent() {
-    mkdir other
-    cp -r "$build/lib" "$build/ecube-cc" other/
-    rm other/lib/libecube-check.a other/lib/check.wrap
+    mkdir -p "other/$board"
+    cp -r "$nodes/lib" "other/$board/"
+    cp "$build/ecube-cc" other/
+    rm "other/$board/lib/libecube-check.a" "other/$board/lib/check.wrap"
     mkdir include && cp -r "$source_tree/include/ecube" include/
     for program in messages heap; do
         "$build/ecube-cc" "$sources/$program.c" -o with.elf && other/ecube-cc "$sources/$program.c" -o without.elf ||
@@ -171,9 +172,9 @@ compile arguments "$sources/arguments.c"
 check "a block that is freed twice is found, with both places" \
     finds twice "a block of 20 bytes, $allocated, is freed twice, first in free_twice $place, found in free_twice $place, $main"
 check "a free inside a block is found" \
-    finds inside "free of 0x40b[0-9a-f]+, byte 4 of a block of 20 bytes, $allocated, found in free_inside $place, $main"
+    finds inside "free of 0x$image_digits[0-9a-f]+, byte 4 of a block of 20 bytes, $allocated, found in free_inside $place, $main"
 check "a free of a variable is found" \
-    finds stranger "free of 0x40b[0-9a-f]+, which is no block of malloc, found in free_stranger $place, $main"
+    finds stranger "free of 0x$image_digits[0-9a-f]+, which is no block of malloc, found in free_stranger $place, $main"
 check "a write past a block is found when it is freed" \
     finds past-free "a block of 20 bytes, $allocated, was written past its end, at byte 21, found in write_past $place, $main"
 check "a write past a block is found in the next call" \
@@ -199,9 +200,9 @@ check "so is a vector of a collective, when ecube_test completes it" \
 check "so is a table of ecube_exchangev, when ecube_wait_any completes it" \
     finds table "what is sent was changed before it was complete: the exchangev begun in change_table $place, found in change_table $place, $main"
 check "two receives that overlap are found" \
-    finds receives "this call shares 1500 bytes at 0x40b[0-9a-f]+, which one of the two receives, with $receive, found in begin_receive $place, called from receive_twice $place, $main"
+    finds receives "this call shares 1500 bytes at 0x$image_digits[0-9a-f]+, which one of the two receives, with $receive, found in begin_receive $place, called from receive_twice $place, $main"
 check "a receive over a send that is open is found" \
-    finds over "this call shares 1 byte at 0x40b[0-9a-f]+, which one of the two receives, with a send to rank 0, tag 4, begun in begin_send $place, found in begin_receive $place, called from receive_over_send $place, $main"
+    finds over "this call shares 1 byte at 0x$image_digits[0-9a-f]+, which one of the two receives, with a send to rank 0, tag 4, begun in begin_send $place, found in begin_receive $place, called from receive_over_send $place, $main"
 check "a free of a block that a receive uses is found" \
     finds gone "a block of 3000 bytes is freed that is still used by $receive, found in free_receive $place, $main"
 check "so is its realloc" \

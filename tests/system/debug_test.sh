@@ -142,7 +142,7 @@ fields() {
 core_of_spinning_node() {
     machine_up spinning
     # In user mode GDB at the live node reads what the program may read; the core has the kernel's memory, too.
-    looks="-ex 'info registers' -ex 'info registers fpscr' -ex 'echo looks\\n' -ex backtrace -ex 'x/2xw \$sp' -ex 'x/16xw 0x40b00000' -ex 'x/4i \$pc'"
+    looks="-ex 'info registers' -ex 'info registers fpscr' -ex 'echo looks\\n' -ex backtrace -ex 'x/2xw \$sp' -ex 'x/16xw $(board_number IMAGE_BASE)' -ex 'x/4i \$pc'"
     # One that is halted stays so; then both see the same.
     mkfifo commands
     gdb-multiarch -nx -q -ex "target remote $XDG_RUNTIME_DIR/ecube-$(id -u)-lab/n1.gdb" <commands >/dev/null 2>&1 &
@@ -155,14 +155,14 @@ core_of_spinning_node() {
     wait_until 10 eval 'tool ps --name lab; grep -q "nobody debugs it" out' || { cat out; fail "held by a dead GDB"; }
     tool_succeeds core --name lab 1
     [ -s core.1 ] || fail "no core.1"
-    arm-none-eabi-readelf -lW core.1 | sed -n 's/^  LOAD .* 0x40b[0-9a-f]*\( 0x[0-9a-f]*\)\{3\} \(...\) .*/\2/p' |
+    arm-none-eabi-readelf -lW core.1 | sed -n 's/^  LOAD .* 0x'$image_digits'[0-9a-f]*\( 0x[0-9a-f]*\)\{3\} \(...\) .*/\2/p' |
         head -n 3 | tr '\n' ',' >rights
     [ "$(cat rights)" = 'R E,R  ,RW ,' ] || { cat rights; fail "the core has other rights"; }
     tool_succeeds ps --name lab
     grep -q '^ *1 halted' out || { cat out; fail "it was halted, and is not any more"; }
     eval debugged 1 "$misbehave" -- -nx -batch "$looks"
     # It may have been halted in the kernel, which serves its links.
-    eval gdb-multiarch -nx -batch -ex "'add-symbol-file $build/virt/kernel.elf'" "$looks" "$misbehave" core.1 >core.gdb 2>&1
+    eval gdb-multiarch -nx -batch -ex "'add-symbol-file $kernel'" "$looks" "$misbehave" core.1 >core.gdb 2>&1
     fields gdb >live && fields core.gdb >dead
     [ "$(wc -l <dead)" -ge 17 ] && cmp live dead || { cat gdb core.gdb; fail "other registers"; }
     sed -e '1,/^looks/d' -e '/^\[Inferior/d' gdb >live

@@ -171,13 +171,13 @@ in_json() {
 
 # The same linked as before code was protected: one segment for all, written and executed.
 unprotected() {
-    mkdir -p old/lib
+    mkdir -p "old/$board/lib"
     ln -s "$source_tree/include" include
     cp "$build/ecube-cc" old
-    cp "$build/lib/crt0.o" "$build/lib/libecube.a" old/lib
+    cp "$nodes/lib/crt0.o" "$nodes/lib/libecube.a" "$nodes/lib/compiler" "old/$board/lib"
     sed -e '/ code PT_LOAD/d' -e '/ constants PT_LOAD/d' -e 's/ data PT_LOAD FLAGS(6)/ data PT_LOAD FLAGS(7)/' \
-        -e 's/:code$/:data/' -e 's/:constants$/:data/' "$build/lib/program.ld" >old/lib/program.ld
-    old/ecube-cc -Wl,--no-warn-rwx-segments "$source_tree/tests/system/programs/misbehave.c" -o old.elf 2>/dev/null ||
+        -e 's/:code$/:data/' -e 's/:constants$/:data/' "$nodes/lib/program.ld" >"old/$board/lib/program.ld"
+    old/ecube-cc -iquote "$source_tree/board/$board" -Wl,--no-warn-rwx-segments "$source_tree/tests/system/programs/misbehave.c" -o old.elf 2>/dev/null ||
         fail "not linked"
     arm-none-eabi-readelf -lW old.elf | grep -q 'LOAD.* RWE ' || fail "not one segment for all"
     for what in constant code nested; do
@@ -232,16 +232,16 @@ check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
 check "a stack that overflows is told as that" faults 139 'stack overflow' overflow
 check "a write to constants is told and stopped" \
-    faults 139 "wrote to constants at 0x40b0[0-9a-f]+ in write_memory $place, called from change_memory $place" constant
+    faults 139 "wrote to constants at 0x$image_digits[0-9a-f]+ in write_memory $place, called from change_memory $place" constant
 check "a write to code likewise" \
-    faults 139 "wrote to code at 0x40b0[0-9a-f]+ in write_memory $place, called from change_memory $place" code
+    faults 139 "wrote to code at 0x$image_digits[0-9a-f]+ in write_memory $place, called from change_memory $place" code
 check "a call of what lies on the heap is told with the place of the call" \
-    faults 139 "jumped into data at 0x40b[0-9a-f]+, called from call_data $place$callers" heap
-check "a call of data likewise" faults 139 "jumped into data at 0x40b[0-9a-f]+, called from call_data $place$callers" data
+    faults 139 "jumped into data at 0x$image_digits[0-9a-f]+, called from call_data $place$callers" heap
+check "a call of data likewise" faults 139 "jumped into data at 0x$image_digits[0-9a-f]+, called from call_data $place$callers" data
 check "a return to an address that was overwritten is told with the function that returned" \
     faults 139 "jumped into data at 0x41414140, called from overwrite_return $place\$" return
 check "a nested function's trampoline is data, and is told" faults 139 \
-    "executes data at 0x409[0-9a-f]+: a nested function's trampoline\?, called from apply $place, called from apply_nested $place$callers" nested
+    "executes data at 0x$stack_digits[0-9a-f]+: a nested function's trampoline\?, called from apply $place, called from apply_nested $place$callers" nested
 check "ecube-cc warns of it" warned_of
 check "what the kernel would write into constants is refused" no_kernel_fails
 check "a program of one segment for all may do what it could" unprotected

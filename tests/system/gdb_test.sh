@@ -10,7 +10,7 @@ debug() {
     what=$1
     shift
     {
-        printf 'set confirm off\nset width 0\nadd-symbol-file %s\n' "$build/virt/kernel.elf"
+        printf 'set confirm off\nset width 0\nadd-symbol-file %s\n' "$kernel"
         printf 'target remote %s\n' "$XDG_RUNTIME_DIR/ecube-$(id -u)-lab/n1.gdb"
         printf '%s\n' "$@" detach
     } >commands

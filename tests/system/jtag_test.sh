@@ -6,10 +6,12 @@ jtag=$build/ecube-jtag-checked
 export ASAN_OPTIONS=detect_leaks=0
 
 # What a node is started with, from the board's own file.
-board() {
-    printf 'include board/virt/board.mk\nprint:\n\t@echo $(QEMU_OPTIONS)\n' | make -s -C "$source_tree" -f - print
+read_options() {
+    printf 'include board/%s/board.mk\nprint:\n\t@echo $(QEMU_OPTIONS)\n' "$board" | make -s -C "$source_tree" -f - print
 }
-board_options=$(board)
+board_options=$(read_options)
+ram=$(board_number RAM_BASE),$(board_number RAM_BYTES)
+gic=$(board_number GIC_DISTRIBUTOR)
 
 # node NUMBER OPTION... - one emulator, with its debug sockets in `sockets`; its process is $node.
 node() {
@@ -25,7 +27,7 @@ node() {
 
 # kernel_node NUMBER - one that runs the kernel, which waits for its neighbours.
 kernel_node() {
-    node "$1" -kernel "$build/virt/kernel.elf" -device virtio-serial-device,max_ports=2 -chardev null,id=c0 \
+    node "$1" -kernel "$kernel" -device virtio-serial-device,max_ports=2 -chardev null,id=c0 \
         -device virtserialport,chardev=c0,name=l0,nr=1
 }
 
@@ -34,8 +36,8 @@ serve() {
     mkfifo pipe
     : >notices
     cat pipe >notices &
-    "$jtag" --directory sockets --nodes "$@" --ram 0x40000000,0x4000000 --bus 0x40000000,0x4000000 \
-        --bus 0x08000000,0x20000 --wake 0x08000000 --notices 3 3>pipe 2>said &
+    "$jtag" --directory sockets --nodes "$@" --ram "$ram" --bus "$ram" \
+        --bus "$gic,0x20000" --wake "$gic" --notices 3 3>pipe 2>said &
     served=$!
     wait_until 30 grep -q '^ready$' notices || { cat said; fail "not ready"; }
 }
@@ -95,7 +97,7 @@ asleep_in_wfi_steps() {
     gdb_says 'target remote sockets/n0.gdb' 'set $before = $pc' stepi 'print $pc == $before' stepi stepi detach ||
         { cat gdb; fail "GDB failed"; }
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "no step"; }
-    gdb_says 'target remote sockets/n0.gdb' 'print *(unsigned *)0x08000f2c' detach
+    gdb_says 'target remote sockets/n0.gdb' "print *(unsigned *)$(board_at GIC_DISTRIBUTOR 0xf2c)" detach
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "an interrupt is left pending"; }
     wait_until 10 is_asleep || { cat gdb; fail "the node does not go to sleep again"; }
     openocd_says 'init; halt; step; step; resume' || { cat openocd; fail "OpenOCD failed"; }
@@ -133,13 +135,13 @@ killed_gdb_leaves_the_node() {
 killed_gdb_leaves_no_points() {
     kernel_node 0
     serve 1
-    gdb_stays 'target remote sockets/n0.gdb' 'break *0x40100020' continue
+    gdb_stays 'target remote sockets/n0.gdb' "break *$(board_at KERNEL_BASE 0x20)" continue
     told "node 0 running gdb-multiarch (process $gdb)"
     kill -9 "$gdb"
     told 'node 0 running -$'
-    gdb_says 'target remote sockets/n0.gdb' 'monitor system_reset' 'break *0x40100024' continue detach
+    gdb_says 'target remote sockets/n0.gdb' 'monitor system_reset' "break *$(board_at KERNEL_BASE 0x24)" continue detach
     told '^reset 0$'
-    grep -q '^Breakpoint 1, 0x40100024' gdb || { cat gdb; fail "it stopped elsewhere"; }
+    grep -q "^Breakpoint 1, $(board_at KERNEL_BASE 0x24)" gdb || { cat gdb; fail "it stopped elsewhere"; }
     over "$node"
 }
 
@@ -154,9 +156,9 @@ blank_node_is_told_to_run() {
     kill -9 "$gdb"
     told 'node 0 lost -$'
     gdb_says 'target remote sockets/n0.gdb' 'print $pc' detach || { cat gdb; fail "GDB failed"; }
-    gdb_says 'target remote sockets/n0.gdb' 'set *(int *)0x40000000 = 0xeafffffe' 'set $pc = 0x40000000' stepi \
+    gdb_says 'target remote sockets/n0.gdb' "set *(int *)$(board_number RAM_BASE) = 0xeafffffe" "set \$pc = $(board_number RAM_BASE)" stepi \
         'print/x $pc' detach || { cat gdb; fail "GDB failed"; }
-    grep -q '^\$1 = 0x40000000$' gdb || { cat gdb; fail "it does not run what was loaded"; }
+    grep -q "^\\\$1 = $(board_number RAM_BASE)\$" gdb || { cat gdb; fail "it does not run what was loaded"; }
     told 'node 0 running -$'
     lives "$node" || { cat qemu0; fail "the emulator has ended"; }
     over "$node"
@@ -225,7 +227,7 @@ gdb_holds_and_chain_waits() {
     serve 1 --chain
     gdb_stays 'target remote sockets/n0.gdb' 'shell sleep 1000'
     told "node 0 halted gdb-multiarch (process $gdb)"
-    openocd_says 'init; catch {halt 200}; mdw 0x40100000'
+    openocd_says "init; catch {halt 200}; mdw $(board_number KERNEL_BASE)"
     ! grep -q 'target halted' openocd || { cat openocd; fail "OpenOCD has taken the node"; }
     lives "$served" || { cat said; fail "it has ended"; }
     kill -9 "$gdb"

@@ -1,6 +1,5 @@
 # openocd.sh - sourced by the system tests of OpenOCD, behind testing.sh.
 
-kernel=$build/virt/kernel.elf
 counter=$programs/counter.elf
 
 # Where a symbol of an image lies: symbol IMAGE NAME.

@@ -29,8 +29,8 @@ second_openocd() {
     refused openocd 1 'targets n1; halt'
     refused openocd 1 'node_reset n1 halt'
     refused openocd 1 'reset halt'
-    refused openocd 1 'targets n1; bp 0x40100000 4 hw'
-    openocd_says lab 'init; targets n1; resume; targets n2; halt; targets; resume; n1.bus read_memory 0x40100000 32 1'
+    refused openocd 1 "targets n1; bp $(board_number KERNEL_BASE) 4 hw"
+    openocd_says lab "init; targets n1; resume; targets n2; halt; targets; resume; n1.bus read_memory $(board_number KERNEL_BASE) 32 1"
     said 'n1 +cortex_a .* running'
     said 'n2 +cortex_a .* halted'
     gdb_refused 1

@@ -43,8 +43,8 @@ rounds_of_resets() {
 node_dies() {
     tool_succeeds up --network cube:2 --jtag --name lab
     openocd_stays lab "targets n0; halt; touch polls; await killed; sleep 500
-        targets n1; halt; echo \"at [dict get [n1 get_reg pc] pc]\"; echo \"memory [n1.bus read_memory 0x40100000 32 1]\"
-        if {![catch {n3.bus read_memory 0x40100000 32 1}]} { error {the memory of a dead node} }
+        targets n1; halt; echo \"at [dict get [n1 get_reg pc] pc]\"; echo \"memory [n1.bus read_memory $(board_number KERNEL_BASE) 32 1]\"
+        if {![catch {n3.bus read_memory $(board_number KERNEL_BASE) 32 1}]} { error {the memory of a dead node} }
         targets n3; if {![catch {halt 1000}]} { error {a dead node halts} }
         targets n0; step; resume; targets n1; resume; touch done; await over"
     comes polls
@@ -60,7 +60,7 @@ node_dies() {
     tool_fails any '.' core --name lab 3
     : >over
     openocd_ends
-    has_stayed_saying '^at 0x40'
+    has_stayed_saying "^at 0x$(board_number RAM_BASE | cut -c 3-4)"
     has_stayed_saying '^memory 0x'
     tool_succeeds down --name lab
 }
@@ -71,7 +71,7 @@ openocd_dies() {
     tool_succeeds up --network cube:1 --jtag --name lab
     openocd_stays lab "targets n1; bp $at 2 hw; touch waits; wait_halt 60000; rbp $at; echo \"code [n1.bus read_memory $at 32 2]\"
         bp $at 2; bp [expr {$at + 4}] 4 hw; resume; wait_halt 60000; rbp [expr {$at + 4}]; resume; wait_halt 60000
-        n1 set_reg {r0 77}; touch halted; while 1 { dump_image /dev/null 0x40100000 0x8000 }"
+        n1 set_reg {r0 77}; touch halted; while 1 { dump_image /dev/null $(board_number KERNEL_BASE) 0x8000 }"
     comes waits
     start_load "$counter" 20
     comes halted
@@ -95,7 +95,7 @@ openocd_dies_often() {
     tool_succeeds up --network cube:2 --jtag --name lab
     for i in 1 2 3 4 5 6; do
         openocd_stays lab "all halt; touch begins.$i; while 1 { foreach node [nodes] {
-            targets \$node; load_image $kernel; step; mdw 0x40100000 16 } }"
+            targets \$node; load_image $kernel; step; mdw $(board_number KERNEL_BASE) 16 } }"
         comes begins.$i
         sleep "0.0$((i * 15 % 10))"
         kill -9 "$openocd"

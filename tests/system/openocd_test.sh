@@ -15,7 +15,7 @@ lists_nodes() {
 halts_and_resumes() {
     tool_succeeds up --network cube:2 --jtag --name lab
     openocd_says lab 'init; targets n2; halt; echo "at [dict get [n2 get_reg pc] pc]"'
-    said '^at 0x401'
+    said "^at 0x$(board_number KERNEL_BASE | cut -c 3-5)"
     tool_succeeds ps --name lab
     grep -Eq '^ +2 .*halted' out || { cat out; fail "ps does not say that node 2 is halted"; }
     openocd_says lab 'init; targets n2; resume; targets'
@@ -85,8 +85,8 @@ in_count() {
 
 # The instruction before is WFI; then steps, and the interrupt that wakes it for them is taken back.
 asleep() {
-    openocd_says lab 'init; targets n1; halt; echo "before [n1 read_memory [expr {[dict get [n1 get_reg pc] pc] - 2}] 16 1]"
-        step; step; echo "pending [n1.bus read_memory 0x08000f2c 32 1]"; resume'
+    openocd_says lab "init; targets n1; halt; echo \"before [n1 read_memory [expr {[dict get [n1 get_reg pc] pc] - 2}] 16 1]\"
+        step; step; echo \"pending [n1.bus read_memory $(board_at GIC_DISTRIBUTOR 0xf2c) 32 1]\"; resume"
     grep -q '^before 0xbf30' said
 }
 
@@ -100,9 +100,9 @@ in_fault_handler() {
     openocd_ends
     no_errors stays
     # By the emulator's abort mode, from there or from user mode.
-    has_stayed_saying "^dfar 0x40100000 at $(printf '0x%08x' "$fault") by 0x"
+    has_stayed_saying "^dfar $(board_number KERNEL_BASE) at $(printf '0x%08x' "$fault") by 0x"
     load_ends 139
-    grep -q 'at address 0x40100000 .* in write_memory' load_err || { cat load_err; fail "another fault is told"; }
+    grep -q "at address $(board_number KERNEL_BASE) .* in write_memory" load_err || { cat load_err; fail "another fault is told"; }
 }
 
 # What the debugger writes into r0 and d6 is what the program counts with; a step of 1 becomes 101, 0.5 * 2 becomes 1000.
@@ -122,7 +122,7 @@ in_user_mode() {
     no_errors stays
     count=$(grep -c 'halted in Thumb state due to .*current mode: User' stays)
     [ "$count" -eq 7 ] || { cat stays; fail "$count stops in user mode"; }
-    has_stayed_saying '^r0 0x00000001 sp 0x40'
+    has_stayed_saying "^r0 0x00000001 sp 0x$stack_digits"
     has_stayed_saying "^read at pc $load_at"
     has_stayed_saying "^accessed at pc $store_at"
     has_stayed_saying "^accessed again at pc $load_at"

@@ -16,6 +16,10 @@ case $1 in
 esac
 source_tree=$PWD
 ecube=$build/ecube
+# The board that was made, and what its nodes run.
+board=$(cat "$build/board")
+nodes=$build/$board
+kernel=$nodes/kernel.elf
 programs=$build/tests/programs
 examples=$build/examples
 json_get=$build/tests/json_get
@@ -40,6 +44,20 @@ with_sanitizers() {
     reports=$scratch/reports
     mkdir "$reports"
     export ASAN_OPTIONS=detect_leaks=0:log_path=$reports/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan
+}
+
+# board_number NAME - a number that its board.h gives, as it stands there.
+board_number() {
+    awk -v name="BOARD_$1" '$2 == name { print $3 }' "$source_tree"/board/"$board"/board.h
+}
+
+# What addresses of a program's image and of its stack begin with.
+image_digits=$(board_number IMAGE_BASE | cut -c 3-5)
+stack_digits=$(board_number STACK_BASE | cut -c 3-5)
+
+# board_at NAME OFFSET - an address, as debuggers print it.
+board_at() {
+    printf '0x%x' $(($(board_number "$1") + $2))
 }
 
 fail() {

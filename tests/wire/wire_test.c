@@ -296,7 +296,7 @@ TEST(the_name_in_a_report_ends_whatever_came)
 TEST(a_state_is_laid_out_as_drawn)
 {
     static const uint8_t computes[STATE_BYTES] =
-        STATE_GOLDEN(WAIT_NOTHING, U64(0x4020000040100000));
+        STATE_GOLDEN(WAIT_NOTHING, U64(0x4020000020100000));
     static const uint8_t sleeps[STATE_BYTES] = STATE_GOLDEN(WAIT_SLEEP, U64(0x123456789a));
     struct state_body told = {.program = 3,
                               .wait = WAIT_NOTHING,
@@ -311,7 +311,7 @@ TEST(a_state_is_laid_out_as_drawn)
                               .flags = STATE_POLLS,
                               .stored = 6,
                               .model_ns = 123456789,
-                              .pc = 0x40100000,
+                              .pc = 0x20100000,
                               .lr = 0x40200000,
                               .collective_bytes = 1000,
                               .root = 11,
@@ -339,7 +339,7 @@ TEST(a_fault_is_laid_out_as_drawn)
                                .collectives = 7,
                                .address = 4,
                                .status_register = 0x805,
-                               .cpsr = 16,
+                               .processor_status = 16,
                                .line = 17,
                                .tail = (const uint8_t *)"a.c",
                                .tail_bytes = 3};

@@ -11,6 +11,8 @@
 
 #include <ecube.h>
 
+#include "board.h"
+
 static int failures;
 
 static void expect(int truth, const char *what)
@@ -102,7 +104,7 @@ static void errors_are_errors(void)
     struct ecube_status status;
     const int partner = ecube_rank() ^ 1;
     expect(ecube_send(small, 8, ecube_size(), 0) == ECUBE_E_ARGUMENT, "there is no such rank");
-    expect(ecube_send((const void *)0x40100000, 8, partner, 0) < 0,
+    expect(ecube_send((const void *)BOARD_KERNEL_BASE, 8, partner, 0) < 0,
            "the kernel's memory cannot be sent");
     expect(ecube_send(small, 8, partner, -7) == ECUBE_E_ARGUMENT, "there is no such tag");
     expect(ecube_send_start(large, sizeof large, partner, 3, &request) == 0, "long message begins");

@@ -13,7 +13,9 @@
 
 #include <ecube.h>
 
-enum { KERNEL_ADDRESS = 0x40100000, DEVICE_ADDRESS = 0x08000000, BLOCK_BYTES = 64 };
+#include "board.h"
+
+enum { BLOCK_BYTES = 64 };
 
 static uint8_t blocks[2][128 * BLOCK_BYTES];
 static const uint32_t constants[BLOCK_BYTES / 4] = {1, 2};
@@ -255,10 +257,10 @@ static int alone(const char *what, int value)
         return 1 / zero;
     }
     if (strcmp(what, "kernel") == 0) {
-        return write_memory(KERNEL_ADDRESS);
+        return write_memory(BOARD_KERNEL_BASE);
     }
     if (strcmp(what, "device") == 0) {
-        return write_memory(DEVICE_ADDRESS);
+        return write_memory(BOARD_GIC_DISTRIBUTOR);
     }
     if (strcmp(what, "jump") == 0) {
         return jump_nowhere();

@@ -11,10 +11,12 @@
 
 #include <ecube.h>
 
+#include "board.h"
+
 enum { STACK_WORDS = 64 * 1024, HEAP_BYTES = 40 << 20, SENT_BYTES = 4 << 20, TAG = 1 };
 
-/* The program's memory on the board virt: its stack begins there. */
-static const uintptr_t memory_start = 0x40900000, memory_end = 0x44000000;
+/* The program's memory: its stack begins there. */
+static const uintptr_t memory_start = BOARD_STACK_BASE, memory_end = BOARD_PROGRAM_END;
 
 /* Made when it is needed, so that it does not stand in the image. */
 static uint32_t secret(void)
