@@ -10,8 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "drivers/check.h"
+
+/* ecube-jtag waits ten seconds for an emulator before it refuses, and its words say more than that
+ * no answer has come: so the wait here is longer. */
 enum {
-    ANSWER_MS = 10000,
+    ANSWER_MS = 15000,
     PACKET_BYTES_DEFAULT = 1024,
     ASK_MAX = 128,
     DESCRIPTION_MAX = 1 << 18,
@@ -31,6 +35,14 @@ static int send_packet(struct rsp_client *client, const char *text)
     return send(client->fd, packet, bytes, MSG_NOSIGNAL) == (ssize_t)bytes ? 0 : -1;
 }
 
+/* An answer is there, and it is none to the question: a refusal is "E." and words for people. */
+static int bad_answer(const struct rsp_client *client, struct message *message)
+{
+    return strncmp(client->answer, "E.", 2) == 0
+               ? message_set(message, "%.200s", client->answer + 2)
+               : message_set(message, "the node's GDB server answers otherwise than it should");
+}
+
 /* The next packet that is an answer: the node's stop may be told at any time before. */
 static int receive(struct rsp_client *client, struct message *message)
 {
@@ -39,9 +51,12 @@ static int receive(struct rsp_client *client, struct message *message)
     ssize_t count;
 
     for (;;) {
-        if (poll(&end, 1, ANSWER_MS) <= 0 ||
-            (count = recv(client->fd, bytes, sizeof bytes, MSG_DONTWAIT)) <= 0) {
+        if (poll(&end, 1, ANSWER_MS) <= 0) {
             return no_answer(message);
+        }
+        count = recv(client->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (count <= 0) {
+            return message_set(message, "the node's GDB server has closed the connection");
         }
         for (ssize_t i = 0; i < count; i++) {
             if (rsp_feed(&client->reader, bytes[i]) != RSP_PACKET ||
@@ -51,7 +66,8 @@ static int receive(struct rsp_client *client, struct message *message)
             int length = rsp_expand(client->reader.packet, client->reader.bytes, client->answer,
                                     RSP_PACKET_MAX);
             if (length < 0) {
-                return no_answer(message);
+                client->answer[0] = '\0';
+                return bad_answer(client, message);
             }
             client->answer[length] = '\0';
             return length;
@@ -78,14 +94,18 @@ static char *read_file(struct rsp_client *client, const char *name, struct messa
 {
     char *text = malloc(DESCRIPTION_MAX);
     size_t bytes = 0;
-    bool more = text != NULL;
+    bool more = true;
 
+    CHECK(text);
     while (more) {
         int length = ask(client, message, "qXfer:features:read:%s:%zx,%x", name, bytes,
                          client->packet_bytes / 2);
 
         if (length < 1 || !strchr("ml", client->answer[0]) ||
             bytes + (size_t)length >= DESCRIPTION_MAX) {
+            if (length >= 0) {
+                bad_answer(client, message);
+            }
             free(text);
             return NULL;
         }
@@ -93,9 +113,7 @@ static char *read_file(struct rsp_client *client, const char *name, struct messa
         bytes += (size_t)length - 1;
         more = client->answer[0] == 'm' && length > 1;
     }
-    if (text) {
-        text[bytes] = '\0';
-    }
+    text[bytes] = '\0';
     return text;
 }
 
@@ -148,17 +166,23 @@ static int read_description(struct rsp_client *client, struct message *message)
     const char *end, *at = main_file;
 
     if (!main_file) {
-        return no_answer(message);
+        return -1;
     }
     rsp_client_describe(client, main_file);
     for (unsigned i = 0; i < FILES_MAX && (at = strstr(at, "<xi:include ")) != NULL; i++) {
         char *part;
 
         end = strchr(at, '>');
-        if (!end || !attribute(at, end, "href", name, sizeof name) ||
-            (part = read_file(client, name, message)) == NULL) {
+        if (!end || !attribute(at, end, "href", name, sizeof name)) {
+            client->answer[0] = '\0';
+            bad_answer(client, message);
+            part = NULL;
+        } else {
+            part = read_file(client, name, message);
+        }
+        if (!part) {
             free(main_file);
-            return no_answer(message);
+            return -1;
         }
         rsp_client_describe(client, part);
         free(part);

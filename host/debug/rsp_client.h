@@ -4,7 +4,8 @@
  * To connect stops the node. rsp_client_leave lets it go on, or leaves it halted.
  *
  * Units    bytes
- * Errors   message: the server does not answer within ANSWER_MS, or otherwise than it should
+ * Errors   message: what the server says when it refuses; that it does not answer, has closed the
+ *          connection, or answers otherwise than it should
  * Context  blocks
  * Source   GDB manual, appendix E; QEMU 7.2 gdbstub.c: Qqemu.PhyMemMode
  */

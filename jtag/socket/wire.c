@@ -1,14 +1,21 @@
 #include "jtag/socket/wire.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "drivers/check.h"
 
+enum { RETRY_MS = 5 };
+
 struct wire {
     uv_pipe_t pipe;
-    uv_connect_t connecting;
+    uv_timer_t connecting;
+    struct sockaddr_un address;
+    bool was_absent; /* there was no socket when it was looked for first */
     uv_shutdown_t shutting;
     uv_idle_t failure; /* tells an error of a write later, not from within wire_send */
     struct wire_owner owner;
@@ -38,6 +45,7 @@ static void destroy(struct wire *wire)
     if (!uv_is_closing((uv_handle_t *)&wire->pipe)) {
         uv_close((uv_handle_t *)&wire->pipe, on_closed);
         uv_close((uv_handle_t *)&wire->failure, on_closed);
+        uv_close((uv_handle_t *)&wire->connecting, on_closed);
     }
 }
 
@@ -85,14 +93,29 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     }
 }
 
-static void on_connected(uv_connect_t *request, int status)
+/* Whether an error of connect() says that the other process is just starting, or very busy: it
+ * binds its socket, then it listens, and between the two it refuses. */
+static bool may_come(struct wire *wire, int error)
 {
-    struct wire *wire = request->data;
+    wire->was_absent = wire->was_absent || error == ENOENT;
+    return error == ENOENT || error == EAGAIN || error == EINTR ||
+           (error == ECONNREFUSED && wire->was_absent);
+}
 
-    if (wire->doomed) {
-        return;
+static void on_connecting(uv_timer_t *timer)
+{
+    struct wire *wire = timer->data;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool connected =
+        connect(fd, (const struct sockaddr *)&wire->address, sizeof wire->address) == 0;
+
+    if (!connected && may_come(wire, errno)) {
+        close(fd);
+        return; /* the timer repeats */
     }
-    if (status != 0) {
+    uv_timer_stop(timer);
+    if (!connected || uv_pipe_open(&wire->pipe, fd) != 0) {
+        close(fd);
         end(wire);
         return;
     }
@@ -106,8 +129,9 @@ static struct wire *make(uv_loop_t *loop, const struct wire_owner *owner)
 
     CHECK(wire);
     wire->owner = *owner;
-    wire->handles = 2;
+    wire->handles = 3;
     uv_pipe_init(loop, &wire->pipe, 0);
+    uv_timer_init(loop, &wire->connecting);
     uv_idle_init(loop, &wire->failure);
     wire->pipe.data = wire->failure.data = wire->connecting.data = wire->shutting.data = wire;
     return wire;
@@ -117,7 +141,10 @@ struct wire *wire_connect(uv_loop_t *loop, const char *path, const struct wire_o
 {
     struct wire *wire = make(loop, owner);
 
-    uv_pipe_connect(&wire->connecting, &wire->pipe, path, on_connected);
+    wire->address.sun_family = AF_UNIX;
+    CHECK(strlen(path) < sizeof wire->address.sun_path);
+    memcpy(wire->address.sun_path, path, strlen(path) + 1);
+    uv_timer_start(&wire->connecting, on_connecting, 0, RETRY_MS);
     return wire;
 }
 
@@ -220,13 +247,13 @@ static void on_shut(uv_shutdown_t *request, int status)
     }
 }
 
-/* With nothing to send there is no shutdown: libuv forgets one that is asked for while it still
- * connects, and the wire would never go. */
+/* With nothing to send there is no shutdown: its answer would have to be waited for. */
 void wire_close(struct wire *wire, bool sends)
 {
     wire->doomed = true;
     wire_listen(wire, false);
     uv_idle_stop(&wire->failure);
+    uv_timer_stop(&wire->connecting);
     if (!sends || wire->pending == 0 ||
         uv_shutdown(&wire->shutting, (uv_stream_t *)&wire->pipe, on_shut) != 0) {
         destroy(wire);

@@ -26,7 +26,8 @@ struct wire_owner {
 
 struct wire;
 
-/* Connects to the socket at `path`: opened or ended follows. */
+/* Connects to the socket at `path`: opened or ended follows. A socket that is not there yet, for
+ * its process has just been started, is waited for until the owner closes the wire. */
 struct wire *wire_connect(uv_loop_t *loop, const char *path, const struct wire_owner *owner);
 
 /* Takes a client of a listening socket; NULL: it has gone already. It is not read from yet. */

@@ -261,6 +261,14 @@ static void take(struct fixture *f)
     emulator_take(&f->emulator, &guest);
 }
 
+static void turn_for(struct fixture *f, unsigned ms)
+{
+    for (unsigned i = 0; i < ms; i++) {
+        usleep(1000);
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
+}
+
 /* What a timer does is done now. */
 static void hasten(uv_timer_t *timer)
 {
@@ -460,6 +468,29 @@ TEST(a_dead_emulator_fails_everything)
     take(f);
     turn_until(f, &f->dropped, 1);
     assert_int_equal(f->emulator.holder, EMULATOR_FREE);
+    free_fixture(f);
+}
+
+/* So it is in the first moments of a boot: QEMU has been started, and has not made its sockets. */
+TEST(an_emulator_that_is_just_starting_is_waited_for)
+{
+    struct fixture *f = make_fixture();
+    struct core_op read = {.kind = CORE_READ_BUS, .address = 0x40000000, .bytes = 4};
+
+    close_end(&f->stub);
+    close_end(&f->memory);
+    unlink(f->stub.path);
+    unlink(f->memory.path);
+    take(f);
+    assert_false(emulator_begin(&f->emulator, &read));
+    turn_for(f, 50);
+    assert_int_equal(f->attached + f->dropped + f->done, 0);
+    open_end(f, &f->stub, "n3.stub");
+    open_end(f, &f->memory, "n3.qtest");
+    turn_until(f, &f->attached, 1);
+    turn_until(f, &f->done, 1);
+    assert_false(read.failed);
+    emulator_release(&f->emulator, true);
     free_fixture(f);
 }
 

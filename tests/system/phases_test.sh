@@ -77,6 +77,18 @@ booting() {
     grep -q "^ecube: the machine was ended by 'ecube down' before it was up" up.out || { cat up.out; fail "'up' says nothing of it"; }
 }
 
+# A QEMU that its computer has not got to yet has no sockets: who wants the node waits for them, and is not refused.
+starting() {
+    printf '#!/bin/sh\ncase "$*" in */n0.*) sleep 1 ;; esac\nexec qemu-system-arm "$@"\n' >wrapper
+    chmod +x wrapper
+    "$ecube" up --network cube:1 --jtag --patience 1h --name lab --qemu ./wrapper >up.out 2>&1 &
+    starter=$!
+    wait_until 60 eval 'tool list && grep -q booting out' || { cat up.out; fail "it does not boot"; }
+    answers 0 'core.0: node 0' core --name lab 0
+    wait "$starter" || { cat up.out; fail "it does not come up"; }
+    ends
+}
+
 interrupted_boot() {
     begins_to_boot
     kill -9 "$starter"
@@ -231,6 +243,7 @@ long_requests() {
 }
 
 check "while a machine boots every verb gets an answer, and 'down' ends it" booting
+check "a node whose emulator is just starting is waited for" starting
 check "a boot ends with the tool that has begun it" interrupted_boot
 check "while a machine is idle every verb gets an answer" idle
 check "while a program is loaded every verb gets an answer, and 'down' ends it" loading
