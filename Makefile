@@ -77,7 +77,7 @@ TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
-	$(call in,host/debug,core.c debug.c page_table.c rsp_client.c) \
+	$(call in,host/debug,core.c debug.c openocd.c page_table.c rsp_client.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \

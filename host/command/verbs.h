@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#define ECUBE_VERSION "0.2.0"
-
 int verb_run(int argc, char **argv);
 int verb_up(int argc, char **argv);
 int verb_load(int argc, char **argv);

@@ -9,7 +9,7 @@
 #include "host/machine/link_maker.h"
 #include "host/machine/machine.h"
 #include "host/console/report.h"
-#include "host/command/verbs.h"
+#include "host/console/version.h"
 #include "include/ecube/abi.h"
 #include "wire/frame.h"
 

@@ -7,8 +7,8 @@
 
 #include "controller/download.h"
 #include "host/console/report.h"
+#include "host/console/version.h"
 #include "host/sim/sim.h"
-#include "host/command/verbs.h"
 #include "network/network.h"
 #include "sim/programs/plans.h"
 #include "sim/programs/scenario.h"

@@ -11,6 +11,7 @@
 #include "host/console/choice.h"
 #include "host/console/message.h"
 #include "host/console/terminal.h"
+#include "host/console/version.h"
 #include "host/command/verbs.h"
 
 struct verb {
