@@ -7,9 +7,8 @@
  *                     nothing has been heard yet
  *   one aborts        ENDED_ABORTED: the others are stopped
  *   controller_stop   STOP goes to one node after another that runs, and to those that have not
- *   been
- *                     told to start while others have: who waits in a collective for a program that
- *                     never starts must hear that it does not
+ *                     been told to start while others have: who waits in a collective for a program
+ *                     that never starts must hear that it does not
  *   a broken machine  EVENT_BROKEN ends the phase, not the programs: the owner says
  *                     controller_stop, which reaches those to whom there is a way
  *

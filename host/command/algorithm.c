@@ -1,3 +1,10 @@
+/*
+ * algorithm.c - finds the operations that an algorithm's name is for, and near names.
+ *
+ * The planner itself is asked whether a name can be had on this network: only it knows the
+ * variants. When it can be had nowhere, the planner's reason is told, which says what the algorithm
+ * wants.
+ */
 #include "host/command/algorithm.h"
 
 #include <stdbool.h>

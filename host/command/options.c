@@ -1,7 +1,13 @@
+/*
+ * options.c - the tables of options that verbs share, and what their words mean.
+ *
+ * Reading is in two steps. What an option can judge alone it judges at once (a number, a time).
+ * What needs another option, say a link of --cut its --network, is kept as a word, and judged when
+ * all are known: options may come in any order.
+ */
 #include "host/command/options.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +18,6 @@
 #include "host/machine/link_maker.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
-
-enum {
-    KEY_PROFILE = 256,
-    KEY_SIGMA,
-    KEY_ALGORITHM,
-    KEY_BOARD,
-    KEY_LINKS,
-    KEY_PATIENCE,
-    KEY_KERNEL,
-    KEY_QEMU,
-    KEY_STRATEGY,
-    KEY_X,
-    KEY_TIMEOUT,
-    KEY_JSON,
-    KEY_CHECK,
-    KEY_NAME
-};
 
 enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
@@ -48,18 +37,6 @@ static const struct named_profile profiles[] = {
     {"ipsc860", {.xi_ns = 65425, .tau_ns = 9575, .element_ns = 425}},
     {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
 };
-
-void options_reject(const char *format, ...)
-{
-    va_list arguments;
-
-    fputs("ecube: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(STATUS_BAD_INPUT);
-}
 
 uint32_t options_choose_operation(struct choice *choice)
 {
@@ -171,162 +148,126 @@ char *options_name_operations(int key, const char *text, void *input)
     return (char *)(uintptr_t)text;
 }
 
-static const struct argp_option network_option_list[] = {
-    {"network", 'm', "NETWORK", 0,
+static void take_sigma(const struct option_row *option, char *text, void *target)
+{
+    char *end;
+    double sigma = strtod(text, &end);
+
+    (void)option;
+    if (*end != '\0' || end == text || !(sigma >= 0 && sigma <= SIGMA_MAX)) {
+        command_line_reject("--sigma %.40s: use a number from 0 to %d, for example 1.5", text,
+                            SIGMA_MAX);
+    }
+    *(double *)target = sigma;
+}
+
+static void take_patience(const struct option_row *option, char *text, void *target)
+{
+    uint64_t ns;
+
+    (void)option;
+    if (!duration_parse(text, DURATION_NEEDS_UNIT, DEAD_AFTER_MS_MIN * duration_ms_ns,
+                        BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        command_line_reject(
+            "--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h", text,
+            DEAD_AFTER_MS_MIN / 1000, BOUND_MAX_MS / HOUR_MS);
+    }
+    *(uint32_t *)target = (uint32_t)(ns / duration_ms_ns);
+}
+
+static void take_timeout(const struct option_row *option, char *text, void *target)
+{
+    uint64_t ns;
+
+    (void)option;
+    if (!duration_parse(text, duration_s_ns, duration_ms_ns, BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        command_line_reject("--timeout %.40s: use a time from 1ms to %dh, for example 500ms, 90s "
+                            "or 10m; a number alone is seconds",
+                            text, BOUND_MAX_MS / HOUR_MS);
+    }
+    *(uint32_t *)target = (uint32_t)(ns / duration_ms_ns);
+}
+
+const struct option_row options_network[] = {
+    {"network", "NETWORK",
      "the network: cube:D, ring:N, mesh:AxB[x...] or torus:AxB[x...], for example torus:4x4 (the "
      "default is cube:4)",
-     0},
-    {"mesh", 0, NULL, OPTION_ALIAS, NULL, 0},
-    {"profile", KEY_PROFILE, "NAME", 0,
-     "the machine whose times are modelled: ipsc860 (default) or unit", 0},
-    {"sigma", KEY_SIGMA, "FACTOR", 0,
-     "start-up time of a host message, as a multiple of a node's (default 1.5)", 0},
+     option_text, OPTION_AT(struct machine_arguments, network), .letter = 'm'},
+    {"mesh", .help = NULL},
+    {"profile", "NAME", "the machine whose times are modelled: ipsc860 (default) or unit",
+     option_text, OPTION_AT(struct machine_arguments, profile)},
+    {"sigma", "FACTOR", "start-up time of a host message, as a multiple of a node's (default 1.5)",
+     take_sigma, OPTION_AT(struct machine_arguments, sigma)},
     {0},
 };
 
-static const struct argp_option machine_option_list[] = {
-    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+const struct option_row options_machine[] = {
+    {"algorithm", "NAME",
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
-     0},
-    {"board", KEY_BOARD, "NAME", 0,
-     "what the nodes are (default: the board that the tool was made for)", 0},
-    {"links", KEY_LINKS, "MAKER", 0,
+     option_text, OPTION_AT(struct machine_arguments, algorithm)},
+    {"board", "NAME", "what the nodes are (default: the board that the tool was made for)",
+     option_text, OPTION_AT(struct machine_arguments, board)},
+    {"links", "MAKER",
      "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "
      "lines) or auto, shared if this QEMU and this computer can (default: auto, or what the "
      "environment has in ECUBE_LINKS)",
-     0},
-    {"patience", KEY_PATIENCE, "TIME", 0,
+     option_text, OPTION_AT(struct machine_arguments, links)},
+    {"patience", "TIME",
      "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
-     "a "
-     "debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "a debugger for example, before it counts as dead, and how long a boot may show nothing new "
      "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
-     0},
-    {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
-    {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not the board's in PATH", 0},
+     take_patience, OPTION_AT(struct machine_arguments, patience_ms)},
+    {"kernel", "FILE", "kernel image, when it is not beside the tool", option_text,
+     OPTION_AT(struct machine_arguments, kernel)},
+    {"qemu", "FILE", "QEMU to run, when it is not the board's in PATH", option_text,
+     OPTION_AT(struct machine_arguments, qemu)},
+    {.more = options_network},
     {0},
 };
 
-static error_t parse_network(int key, char *text, struct argp_state *state)
-{
-    struct machine_arguments *arguments = state->input;
-    char *end;
-
-    switch (key) {
-    case 'm': arguments->network = text; break;
-    case KEY_PROFILE: arguments->profile = text; break;
-    case KEY_SIGMA:
-        arguments->sigma = strtod(text, &end);
-        if (*end != '\0' || end == text ||
-            !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
-            options_reject("--sigma %.40s: use a number from 0 to %d, for example 1.5", text,
-                           SIGMA_MAX);
-        }
-        break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-const struct argp options_network_argp = {
-    network_option_list, parse_network, NULL, NULL, NULL, NULL, NULL};
-
-static uint32_t parse_patience(const char *text)
-{
-    uint64_t ns;
-
-    if (!duration_parse(text, DURATION_NEEDS_UNIT, DEAD_AFTER_MS_MIN * duration_ms_ns,
-                        BOUND_MAX_MS * duration_ms_ns, &ns)) {
-        options_reject("--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h",
-                       text, DEAD_AFTER_MS_MIN / 1000, BOUND_MAX_MS / HOUR_MS);
-    }
-    return (uint32_t)(ns / duration_ms_ns);
-}
-
-static uint32_t parse_timeout(const char *text)
-{
-    uint64_t ns;
-
-    if (!duration_parse(text, duration_s_ns, duration_ms_ns, BOUND_MAX_MS * duration_ms_ns, &ns)) {
-        options_reject("--timeout %.40s: use a time from 1ms to %dh, for example 500ms, 90s or "
-                       "10m; a number alone is seconds",
-                       text, BOUND_MAX_MS / HOUR_MS);
-    }
-    return (uint32_t)(ns / duration_ms_ns);
-}
-
-static error_t parse_machine(int key, char *text, struct argp_state *state)
-{
-    struct machine_arguments *arguments = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
-    case KEY_ALGORITHM: arguments->algorithm = text; break;
-    case KEY_BOARD: arguments->board = text; break;
-    case KEY_LINKS: arguments->links = text; break;
-    case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
-    case KEY_KERNEL: arguments->kernel = text; break;
-    case KEY_QEMU: arguments->qemu = text; break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child machine_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
-
-const struct argp options_machine_argp = {machine_option_list, parse_machine, NULL, NULL,
-                                          machine_children,    NULL,          NULL};
-
-static const struct argp_option load_option_list[] = {
-    {"strategy", KEY_STRATEGY, "NAME", 0,
-     "download by decremental (default), scatter, sequential or sequential-scatter", 0},
-    {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
-    {"timeout", KEY_TIMEOUT, "TIME", 0,
+const struct option_row options_load[] = {
+    {"strategy", "NAME",
+     "download by decremental (default), scatter, sequential or sequential-scatter", option_text,
+     OPTION_AT(struct load_arguments, strategy)},
+    {"x", "N", "dimension of the smallest subcube (default: the best)", option_whole,
+     OPTION_AT(struct load_arguments, x), .high = NETWORK_DIMS_MAX},
+    {"timeout", "TIME",
      "end a run that takes longer: boot, download and programs together (default 10m; units are "
      "ms, s, m and h, a number alone is seconds)",
-     0},
-    {"json", KEY_JSON, "FILE", 0,
+     take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
+    {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
-     0},
-    {"quiet", 'q', NULL, 0,
-     "show only what programs print and what goes wrong: no progress, tables or times", 0},
-    {"verbose", 'v', NULL, 0, "show registers of faults", 0},
-    {"check", KEY_CHECK, NULL, 0,
+     option_text, OPTION_AT(struct load_arguments, json)},
+    {"quiet", NULL,
+     "show only what programs print and what goes wrong: no progress, tables or times", option_flag,
+     OPTION_AT(struct load_arguments, quiet), .letter = 'q'},
+    {"verbose", NULL, "show registers of faults", option_flag,
+     OPTION_AT(struct load_arguments, verbose), .letter = 'v'},
+    {"check", NULL,
      "run only a program that 'ecube-cc --check' has linked, which finds wrong uses of memory and "
      "of transfers (doc/debugging.md)",
-     0},
+     option_flag, OPTION_AT(struct load_arguments, check)},
     {0},
 };
 
-static long parse_count(const char *text, long low, long high, const char *name)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-
-    if (*end != '\0' || end == text || value < low || value > high) {
-        options_reject("%s %.40s: use a number from %ld to %ld", name, text, low, high);
-    }
-    return value;
-}
+const struct option_row options_name[] = {
+    {"name", "NAME", "which machine, when several are up", option_text,
+     OPTION_AT(struct name_arguments, name)},
+    {0},
+};
 
 /* Whether a word is one of our long options, with or without its value. */
-static bool is_option(const struct argp *argp, const char *word)
+static bool is_option(const struct argp_option *option, const char *word)
 {
-    size_t length = strcspn(word, "=");
+    size_t length = strcspn(word, "=") - 2;
 
-    for (const struct argp_option *option = argp->options; option && option->name; option++) {
-        if (strlen(option->name) == length - 2 &&
-            strncmp(option->name, word + 2, length - 2) == 0) {
-            return true;
-        }
+    while (option->name &&
+           (strlen(option->name) != length || strncmp(option->name, word + 2, length) != 0)) {
+        option++;
     }
-    for (const struct argp_child *child = argp->children; child && child->argp; child++) {
-        if (is_option(child->argp, word)) {
-            return true;
-        }
-    }
-    return false;
+    return option->name != NULL;
 }
 
 /* Whoever writes one of our options behind the program may have meant it for us; "--" before it, or
@@ -341,7 +282,7 @@ static void hint_at_options(const struct argp_state *state)
         if (strcmp(word, "--") == 0) {
             return;
         }
-        if (strncmp(word, "--", 2) == 0 && is_option(state->root_argp, word)) {
+        if (strncmp(word, "--", 2) == 0 && is_option(state->root_argp->options, word)) {
             message_set(&message,
                         "%.*s after the program's name is the program's argument; put it before",
                         (int)strcspn(word, "="), word);
@@ -351,134 +292,16 @@ static void hint_at_options(const struct argp_state *state)
     }
 }
 
-static error_t parse_load(int key, char *text, struct argp_state *state)
+/* The first word is the program, all that follow are its own. */
+void options_take_program(char *word, void *target, struct argp_state *state)
 {
-    struct load_arguments *arguments = state->input;
+    struct load_arguments *arguments = target;
 
-    switch (key) {
-    case KEY_STRATEGY: arguments->strategy = text; break;
-    case KEY_X: arguments->x = (int)parse_count(text, 0, NETWORK_DIMS_MAX, "--x"); break;
-    case KEY_TIMEOUT: arguments->timeout_ms = parse_timeout(text); break;
-    case KEY_JSON: arguments->json = text; break;
-    case 'q': arguments->quiet = true; break;
-    case 'v': arguments->verbose = true; break;
-    case KEY_CHECK: arguments->check = true; break;
-    case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
-        arguments->program = text;
-        arguments->arguments = (const char *const *)&state->argv[state->next];
-        arguments->argument_count = (unsigned)(state->argc - state->next);
-        hint_at_options(state);
-        state->next = state->argc;
-        break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-const struct argp options_load_argp = {load_option_list, parse_load, NULL, NULL, NULL, NULL, NULL};
-
-static const struct argp_option name_option_list[] = {
-    {"name", KEY_NAME, "NAME", 0, "which machine, when several are up", 0},
-    {0},
-};
-
-static error_t parse_name(int key, char *text, struct argp_state *state)
-{
-    struct name_arguments *arguments = state->input;
-
-    if (key != KEY_NAME) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    arguments->name = text;
-    return 0;
-}
-
-const struct argp options_name_argp = {name_option_list, parse_name, NULL, NULL, NULL, NULL, NULL};
-
-static const struct argp_option help_option_list[] = {
-    {"help", 'h', NULL, 0, "show this help", -1},
-    {0},
-};
-
-/* Offers the long options of a parser and its children; returns the one that the word is, or whose
- * letter it is. */
-static const struct argp_option *choose_option(struct choice *choice, const struct argp *argp)
-{
-    const struct argp_option *found = NULL, *real = NULL, *of_child;
-    const struct argp_option *option = argp->options;
-    const struct argp_child *child = argp->children;
-
-    for (; option && (option->name || option->key || option->doc); option++) {
-        real = option->flags & OPTION_ALIAS ? real : option;
-        if (option->name && (choice_offer(choice, option->name) ||
-                             (choice->word[0] == option->key && choice->word[1] == '\0'))) {
-            found = real;
-        }
-    }
-    for (; child && child->argp; child++) {
-        of_child = choose_option(choice, child->argp);
-        found = of_child ? of_child : found;
-    }
-    return found;
-}
-
-/* What getopt did not take is the word before the next one, or the next in a row of letters. */
-static _Noreturn void reject_option(const struct argp_state *state)
-{
-    const char *word = state->argv[state->next - 1];
-    const struct argp_option *option;
-    struct choice choice;
-    char name[40];
-
-    if (word[0] != '-' && state->next < state->argc) {
-        word = state->argv[state->next];
-    }
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    choice_begin(&choice, name + strspn(name, "-"));
-    option = choose_option(&choice, state->root_argp);
-    if (option) {
-        options_reject(option->arg ? "%s needs its %s" : "%s goes without a value", name,
-                       option->arg);
-    }
-    if (choice.near) {
-        options_reject("unknown option '%s': did you mean --%s?", name, choice.near);
-    }
-    options_reject("unknown option '%s': '%s --help' lists them", name, state->name);
-}
-
-/* Comes after the verb's own parser: what the verb has left. */
-static error_t parse_rest(int key, char *text, struct argp_state *state)
-{
-    switch (key) {
-    case 'h': argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, state->name); exit(0);
-    case ARGP_KEY_ERROR: reject_option(state);
-    case ARGP_KEY_ARG: options_reject("'%.40s' is one word too many", text);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static error_t hand_down(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
-void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input)
-{
-    static const struct argp rest = {help_option_list, parse_rest, NULL, NULL, NULL, NULL, NULL};
-    struct argp bare = *verb;
-    const struct argp_child children[] = {{&bare, 0, NULL, 0}, {&rest, 0, NULL, 0}, {0}};
-    const struct argp all = {
-        NULL, hand_down, verb->args_doc, verb->doc, children, verb->help_filter, NULL};
-
-    bare.doc = bare.args_doc = NULL;
-    bare.help_filter = NULL;
-    argp_parse(&all, argc, argv, flags | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, input);
+    arguments->program = word;
+    arguments->arguments = (const char *const *)&state->argv[state->next];
+    arguments->argument_count = (unsigned)(state->argc - state->next);
+    hint_at_options(state);
+    state->next = state->argc;
 }
 
 struct machine_arguments options_machine_defaults(void)

@@ -1,15 +1,15 @@
 /*
- * options.h - command-line options that several verbs share, as argp children.
+ * options.h - command-line options that several verbs share: each table, and the struct that it
+ * fills.
  *
- * A verb lists the children that it takes in its struct argp and hands each its struct in
- * ARGP_KEY_INIT.
+ * A verb has the struct as a member, and in its own table a row that joins the shared one.
  */
 #pragma once
 
-#include <argp.h>
 #include <stdbool.h>
 
 #include "collectives/operation.h"
+#include "host/command/command_line.h"
 #include "host/console/choice.h"
 #include "host/machine/machine.h"
 
@@ -46,16 +46,13 @@ struct name_arguments {
     const char *name;
 };
 
-extern const struct argp options_network_argp; /* takes a struct machine_arguments, too */
-extern const struct argp options_machine_argp;
-extern const struct argp options_load_argp;
-extern const struct argp options_name_argp;
+extern const struct option_row options_network[]; /* sets a struct machine_arguments, too */
+extern const struct option_row options_machine[];
+extern const struct option_row options_load[];
+extern const struct option_row options_name[];
 
-/* argp_parse for a verb; -h is --help, and a word that nobody takes is rejected in one wording. */
-void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input);
-
-/* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
-_Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* PROGRAM ARGUMENT...: a take_word that sets a struct load_arguments. */
+void options_take_program(char *word, void *target, struct argp_state *state);
 
 /* Offers the collectives that there are, by both names of those that have two. Returns the one that
  * the word names; OPERATIONS: none. */

@@ -1,3 +1,9 @@
+/*
+ * output.c - opens files of results early and fills them late.
+ *
+ * A file is opened without O_TRUNC: when a run fails the results of the one before are still there.
+ * One that was made for a run that failed is removed.
+ */
 #include "host/command/output.h"
 
 #include <errno.h>

@@ -5,7 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number that `format` finds in a line of a file; UINT64_MAX when it finds none. */
+/* The number that `format` finds in a line of a file; UINT64_MAX when it finds none: what cannot be
+ * read counts as no limit, for a wrong refusal is worse than a late one. */
 static uint64_t number_in(const char *path, const char *format)
 {
     FILE *file = fopen(path, "r");

@@ -1,3 +1,9 @@
+/*
+ * choice.c - compares a word with names as they are offered, and remembers the nearest.
+ *
+ * Names come one by one because they lie in tables of many shapes. The distance is computed in full
+ * (at most 40 by 40): a choice has a hundred names, and is made once.
+ */
 #include "host/console/choice.h"
 
 #include <stdio.h>

@@ -1,3 +1,10 @@
+/*
+ * fold.c - breaks one line into rows of a terminal.
+ *
+ * Rows below the first are indented to where the text of the first begins: behind "ecube: ", behind
+ * a label and its two spaces, or at FOLD_HANG, a mark that is not printed. A comma in the right
+ * half of a row is a better place to break than the last space.
+ */
 #include "host/console/fold.h"
 
 #include <stdbool.h>
@@ -83,6 +90,7 @@ static size_t bytes_of_line(const char *text, size_t bytes, unsigned columns)
     if (column <= columns) {
         return bytes;
     }
+    /* A word that is wider than a row (a path) stays whole, so that it can be copied. */
     if (comma > 0) {
         return comma;
     }

@@ -1,3 +1,10 @@
+/*
+ * report.c - one table from what all nodes have measured.
+ *
+ * Nodes report the same call under the same number, so a row is found by it. Of a time the largest
+ * counts, for the slowest node ends an operation; wrong bytes are added. A node is not trusted with
+ * the tool's memory: rows come in order, and have a bound.
+ */
 #include "host/console/report.h"
 
 #include <stdlib.h>

@@ -1,3 +1,9 @@
+/*
+ * tell.c - hands events to the owner of a machine, and keeps troubles for its results.
+ *
+ * `telling` counts how deep we are in somebody's callback. Who would begin or end a job there is
+ * stopped by a CHECK in machine.c.
+ */
 #include "host/console/tell.h"
 
 #include <stdarg.h>
@@ -28,7 +34,8 @@ void tell_progress(struct teller *teller, const char *phase, unsigned done, unsi
                                  "done", (int)done, "total", (int)total));
 }
 
-/* A string for JSON; where the text is no UTF-8, its bytes above 127 become question marks. */
+/* Names of files may hold any bytes. A string for JSON; where the text is no UTF-8, its bytes above
+ * 127 become question marks. */
 static json_t *to_string(const char text[MESSAGE_MAX])
 {
     char copy[MESSAGE_MAX];

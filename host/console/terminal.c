@@ -1,3 +1,9 @@
+/*
+ * terminal.c - stdout and stderr as cookies of stdio that fold their lines; progress lines.
+ *
+ * A cookie sees what printf, puts and argp write. It keeps what has no end of line yet, for only a
+ * whole line can be folded.
+ */
 #include "host/console/terminal.h"
 
 #include <errno.h>

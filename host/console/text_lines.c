@@ -1,3 +1,9 @@
+/*
+ * text_lines.c - what a program prints, from pieces of a packet's size to lines, with its bound.
+ *
+ * Three counts of bytes, modulo 2^32: received from the node, written by the reader's side, told to
+ * the node as taken. A node may be CONSOLE_WINDOW bytes ahead of what it was told.
+ */
 #include "host/console/text_lines.h"
 
 #include <stdlib.h>
@@ -34,6 +40,8 @@ bool text_lines_due(struct text_lines *lines, uint32_t *taken)
     for (unsigned i = 0; i < TEXT_STREAMS; i++) {
         begun += lines->parts[i].bytes;
     }
+    /* Nothing but lines that have not ended is left: they cannot be written before they end, and
+     * could not end if their node had to wait. So they count as taken. */
     if (lines->received - lines->written == begun) {
         *taken += begun;
     }
@@ -99,6 +107,7 @@ void text_lines_add(struct text_lines *lines, struct teller *teller, uint8_t str
     struct text_part *part = &lines->parts[index];
     uint32_t at = 0;
 
+    /* More than it may: a node's word is not trusted with our memory. */
     if (lines->received - lines->told + text_bytes > CONSOLE_WINDOW) {
         return;
     }

@@ -1,3 +1,9 @@
+/*
+ * view.c - events and lines as people read them: progress, troubles, tables.
+ *
+ * A progress line stays open at the bottom of a terminal. Whatever is shown next clears it first
+ * (view_clear), or the two would stand in one row.
+ */
 #include "host/console/view.h"
 
 #include <stdio.h>
@@ -77,6 +83,8 @@ void view_line(struct view *view, const struct line *line)
     size_t bytes;
 
     view_clear(view);
+    /* In one piece to the sink: lines of different nodes must not mix, and a receipt is of a whole
+     * line. Control characters are shown only on a terminal; a file gets the bytes as they are. */
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
     fprintf(file, "[%*u] ", (int)view->rank_width, (unsigned)line->rank);

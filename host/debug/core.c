@@ -67,43 +67,26 @@ struct core {
     bool line_open; /* of progress, on the terminal */
 };
 
-static const struct argp_option option_list[] = {
-    {"output", 'o', "FILE", 0, "the file to write (default core.NODE)", 0}, {0}};
+static const struct option_row option_rows[] = {
+    {"output", "FILE", "the file to write (default core.NODE)", option_text,
+     OPTION_AT(struct core, path), .letter = 'o'},
+    {.more = options_name, OPTION_AT(struct core, name_arguments), .group = 1},
+    {0},
+};
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct core *core = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &core->name_arguments; break;
-    case 'o': core->path = text; break;
-    case ARGP_KEY_ARG:
-        if (core->word) {
-            options_reject("'%.40s' is one word too many", text);
-        }
-        core->word = text;
-        break;
-    case ARGP_KEY_NO_ARGS: options_reject("name the node, as in 'ecube core 3'");
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp parser = {
-    option_list,
-    parse,
-    "NODE",
-    "Writes an ELF core of a node of a machine that is up: registers, and all memory that its "
-    "kernel "
-    "and program use. The node is halted meanwhile, then it goes on; one that was halted stays so."
-    "\vGDB opens it: gdb-multiarch KERNEL core.5, or with the program's ELF file "
-    "first and 'add-symbol-file KERNEL' for the kernel; KERNEL is build/BOARD/kernel.elf.\n\n"
-    "Example: ecube core 5 -o core.5",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "NODE",
+    .text = "Writes an ELF core of a node of a machine that is up: registers, and all memory that "
+            "its kernel and program use. The node is halted meanwhile, then it goes on; one that "
+            "was halted stays so."
+            "\vGDB opens it: gdb-multiarch build/virt/kernel.elf core.5, or with the program's ELF "
+            "file first and 'add-symbol-file build/virt/kernel.elf' for the kernel.\n\n"
+            "Example: ecube core 5 -o core.5",
+    .take_word = word_only,
+    .words_at = offsetof(struct core, word),
+    .missing = "name the node, as in 'ecube core 3'",
+};
 
 static const char *const names[CORE_REGISTERS] = {"r0",  "r1", "r2", "r3", "r4",  "r5",
                                                   "r6",  "r7", "r8", "r9", "r10", "r11",
@@ -465,7 +448,7 @@ int verb_core(int argc, char **argv)
     struct message message;
     int status = 0;
 
-    options_parse(&parser, argc, argv, 0, &core);
+    command_line_parse(&command_line, argc, argv, &core);
     if (find_node(&core, &message) != 0 || take_core(&core, &message) != 0) {
         message_print(&message);
         status = core.failure;

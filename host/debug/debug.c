@@ -23,7 +23,7 @@
 #include "host/computer/limits.h"
 #include "host/command/verbs.h"
 
-enum { KEY_OPENOCD = 600, ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };
+enum { ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };
 
 /*
  * Seconds that GDB waits for an answer. What is not answered it sends again, and then takes the
@@ -38,8 +38,7 @@ struct debug {
     bool openocd;
     const char *words[2];
     unsigned word_count;
-    char **own; /* GDB's */
-    unsigned own_count;
+    struct foreign_words own; /* GDB's */
 
     int node;
     const char *program; /* NULL: the one loaded last, if there is one */
@@ -47,64 +46,49 @@ struct debug {
     int failure;         /* the exit status if anything fails */
 };
 
-static const struct argp_option option_list[] = {
-    {"openocd", KEY_OPENOCD, NULL, 0,
-     "through OpenOCD and the JTAG chain of a machine that is up with --jtag; one node", 0},
-    {0}};
-
-static error_t parse_word(struct debug *debug, char *text, struct argp_state *state)
+static void take_word(char *text, void *target, struct argp_state *state)
 {
-    if (state->quoted > 0 && state->next > state->quoted) { /* behind "--" */
-        debug->own = &state->argv[state->next - 1];
-        debug->own_count = (unsigned)(state->argc - state->next + 1);
-        state->next = state->argc;
-        return 0;
+    struct debug *debug = target;
+
+    if (foreign_words_take(&debug->own, state)) {
+        return;
     }
     if (debug->word_count == 2) {
-        options_reject("'%.40s' is one word too many", text);
+        word_too_many(text);
     }
     debug->words[debug->word_count++] = text;
-    return 0;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct debug *debug = state->input;
+static const struct option_row option_rows[] = {
+    {"openocd", NULL,
+     "through OpenOCD and the JTAG chain of a machine that is up with --jtag; one node",
+     option_flag, OPTION_AT(struct debug, openocd)},
+    {.more = options_name, OPTION_AT(struct debug, name_arguments), .group = 1},
+    {0},
+};
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &debug->name_arguments; break;
-    case KEY_OPENOCD: debug->openocd = true; break;
-    case ARGP_KEY_ARG: return parse_word(debug, text, state);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp parser = {
-    option_list,
-    parse,
-    "[NODE] [PROGRAM] [-- GDB'S OWN ARGUMENTS]",
-    "Opens gdb-multiarch at a node of a machine that is up, with the symbols of the kernel and of "
-    "PROGRAM (if it is not given, of the program that was loaded last). That halts the node until "
-    "'continue', 'detach' or 'quit'. While it is halted, --timeout and the stall limits do not "
-    "count. The other nodes go on, and wait for it as long as the link timeout (--patience of "
-    "'ecube up') allows."
-    "\vWithout NODE all nodes are inferiors of one GDB, node K is inferior K + 1, and all are "
-    "halted. Each goes on by itself with 'continue &', and stops by itself at a breakpoint while "
-    "the others go on; 'inferior K' picks the one that other commands are for. Instead of that for "
-    "every one:\n\n"
-    "  all continue &    every node that is halted goes on (all COMMAND: does this)\n"
-    "  stop              every node that goes on is halted\n"
-    "  node K            the commands that follow are for node K\n\n"
-    "A plain 'continue' lets one node go on and waits until it stops.\n\n"
-    "Examples: ecube debug 5 hello.elf\n"
-    "  ecube debug --openocd 5\n"
-    "  ecube debug 5 -- -batch -ex backtrace",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "[NODE] [PROGRAM] [-- GDB'S OWN ARGUMENTS]",
+    .text = "Opens gdb-multiarch at a node of a machine that is up, with the symbols of the kernel "
+            "and of PROGRAM (if it is not given, of the program that was loaded last). That halts "
+            "the node until 'continue', 'detach' or 'quit'. While it is halted, --timeout and the "
+            "stall limits do not count. The other nodes go on, and wait for it as long as the link "
+            "timeout (--patience of 'ecube up') allows."
+            "\vWithout NODE all nodes are inferiors of one GDB, node K is inferior K + 1, and all "
+            "are halted. Each goes on by itself with 'continue &', and stops by itself at a "
+            "breakpoint while the others go on; 'inferior K' picks the one that other commands are "
+            "for. Instead of that for every one:\n\n"
+            "  all continue &    every node that is halted goes on (all COMMAND: does this)\n"
+            "  stop              every node that goes on is halted\n"
+            "  node K            the commands that follow are for node K\n\n"
+            "A plain 'continue' lets one node go on and waits until it stops.\n\n"
+            "Examples: ecube debug 5 hello.elf\n"
+            "  ecube debug --openocd 5\n"
+            "  ecube debug 5 -- -batch -ex backtrace",
+    .take_word = take_word,
+    .in_order = true,
+};
 
 static bool is_number(const char *text)
 {
@@ -269,7 +253,7 @@ static void write_script(FILE *script, const struct debug *debug)
 /* GDB in place of this process. */
 static int become_gdb(const struct debug *debug, const char *gdb, struct message *message)
 {
-    char **arguments = calloc(debug->own_count + 7, sizeof *arguments), path[32];
+    char **arguments = calloc(debug->own.count + 7, sizeof *arguments), path[32];
     char name[] = "gdb-multiarch", quiet[] = "-q", wait[] = "-l", option[] = "-x";
     char seconds[sizeof answer_seconds];
     int fd = memfd_create("ecube-debug", 0);
@@ -288,8 +272,8 @@ static int become_gdb(const struct debug *debug, const char *gdb, struct message
     arguments[3] = seconds;
     arguments[4] = option;
     arguments[5] = path;
-    for (unsigned i = 0; i < debug->own_count; i++) {
-        arguments[6 + i] = debug->own[i];
+    for (unsigned i = 0; i < debug->own.count; i++) {
+        arguments[6 + i] = debug->own.words[i];
     }
     execv(gdb, arguments);
     return message_set(message, "cannot run %.300s: %s", gdb, strerror(errno));
@@ -319,7 +303,7 @@ int verb_debug(int argc, char **argv)
     struct debug arguments = {.failure = STATUS_BAD_INPUT};
     struct message message;
 
-    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments);
+    command_line_parse(&command_line, argc, argv, &arguments);
     debug(&arguments, &message);
     json_decref(arguments.machine);
     message_print(&message);

@@ -17,44 +17,35 @@
 
 struct openocd {
     struct name_arguments name_arguments;
-    char **words;
-    unsigned word_count;
+    struct foreign_words own; /* OpenOCD's */
 };
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static void take_word(char *text, void *target, struct argp_state *state)
 {
-    struct openocd *openocd = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &openocd->name_arguments; break;
-    case ARGP_KEY_ARG: /* behind "--" */
-        if (state->quoted == 0 || state->next <= state->quoted) {
-            options_reject("'%.40s': options for OpenOCD must stand behind --", text);
-        }
-        openocd->words = &state->argv[state->next - 1];
-        openocd->word_count = (unsigned)(state->argc - state->next + 1);
-        state->next = state->argc;
-        break;
-    default: return ARGP_ERR_UNKNOWN;
+    if (!foreign_words_take(target, state)) {
+        command_line_reject("'%.40s': options for OpenOCD must stand behind --", text);
     }
-    return 0;
 }
 
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
+static const struct option_row option_rows[] = {
+    {.more = options_name, OPTION_AT(struct openocd, name_arguments), .group = 1},
+    {0},
+};
 
-static const struct argp parser = {
-    NULL,
-    parse,
-    "[-- OPENOCD'S OWN ARGUMENTS]",
-    "Runs OpenOCD at the JTAG chain of a machine that is up with --jtag: every node K is a target "
-    "nK. OpenOCD takes free ports of this computer for GDB and telnet, and prints them."
-    "\vThe words behind -- are passed to OpenOCD: -c COMMAND, -f FILE, -d. Two commands are added "
-    "to OpenOCD's own: program_all FILE writes a kernel into all nodes and starts them, and all "
-    "COMMAND has every node do it: all halt, all resume.\n\n"
-    "Example: ecube openocd --name lab -- -c 'init; targets; shutdown'",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "[-- OPENOCD'S OWN ARGUMENTS]",
+    .text =
+        "Runs OpenOCD at the JTAG chain of a machine that is up with --jtag: every node K is a "
+        "target nK. OpenOCD takes free ports of this computer for GDB and telnet, and prints them."
+        "\vThe words behind -- are passed to OpenOCD: -c COMMAND, -f FILE, -d. Two commands are "
+        "added to OpenOCD's own: program_all FILE writes a kernel into all nodes and starts them, "
+        "and all COMMAND has every node do it: all halt, all resume.\n\n"
+        "Example: ecube openocd --name lab -- -c 'init; targets; shutdown'",
+    .take_word = take_word,
+    .words_at = offsetof(struct openocd, own),
+    .in_order = true,
+};
 
 /* The directory of a machine that has a chain; 0, or the exit status. */
 static int find_chain(const char *name, char directory[RUNDIR_PATH_MAX], struct message *message)
@@ -78,7 +69,7 @@ static int find_chain(const char *name, char directory[RUNDIR_PATH_MAX], struct 
 
 int verb_openocd(int argc, char **argv)
 {
-    struct openocd openocd = {.word_count = 0};
+    struct openocd openocd = {.own = {0}};
     char path[OPENOCD_PATH_MAX], directory[RUNDIR_PATH_MAX],
         config[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
     char program[] = "openocd", option[] = "-f";
@@ -86,7 +77,7 @@ int verb_openocd(int argc, char **argv)
     char **arguments;
     int status;
 
-    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &openocd);
+    command_line_parse(&command_line, argc, argv, &openocd);
     if (openocd_find(path, &message) != 0) {
         return message_print(&message);
     }
@@ -96,7 +87,7 @@ int verb_openocd(int argc, char **argv)
         return status;
     }
     snprintf(config, sizeof config, "%s/" OPENOCD_FILE, directory);
-    arguments = calloc(openocd.word_count + 4, sizeof *arguments);
+    arguments = calloc(openocd.own.count + 4, sizeof *arguments);
     if (!arguments) {
         message_set(&message, "out of memory");
         return message_print(&message);
@@ -104,8 +95,8 @@ int verb_openocd(int argc, char **argv)
     arguments[0] = program;
     arguments[1] = option;
     arguments[2] = config;
-    for (unsigned i = 0; i < openocd.word_count; i++) {
-        arguments[3 + i] = openocd.words[i];
+    for (unsigned i = 0; i < openocd.own.count; i++) {
+        arguments[3 + i] = openocd.own.words[i];
     }
     execv(path, arguments);
     message_set(&message, "cannot run %.300s: %s", path, strerror(errno));

@@ -1,3 +1,9 @@
+/*
+ * host_link.c - the host's sockets and its next deadline, as handles of the event loop.
+ *
+ * A socket is watched only for what can be done with it now. One that is always writable, or that
+ * has bytes for which no buffer is free, would keep the loop busy for nothing.
+ */
 #include "host/links/host_link.h"
 
 enum { NO_DEADLINE_MS = 3600 * 1000 };

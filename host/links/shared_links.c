@@ -1,3 +1,16 @@
+/*
+ * shared_links.c - links in shared memory: a file in memory for each link, a doorbell for each
+ * node.
+ *
+ * QEMU's ivshmem device expects a server that tells it who its peers are. All its words for one
+ * node are known before the node starts, so they are written into a socket which QEMU then
+ * inherits:
+ *
+ *     version, own id     port -> doorbell of the neighbour there, ...     card     own doorbell
+ *
+ * The card is what the device shows as its memory; it tells the node which of its memories is the
+ * link at which port. A peer's id is the port that leads to it, so a node rings by port.
+ */
 #include "host/links/shared_links.h"
 
 #include <errno.h>
@@ -24,7 +37,8 @@ enum {
 
 _Static_assert((int)MACHINE_PORTS_MAX <= (int)SHARED_PORTS_MAX, "ports on a card");
 
-/* A file in memory of a size that nobody can change. */
+/* A file in memory of a size that nobody can change: a node that cut its file short would end its
+ * neighbour with SIGBUS. */
 static int make_memory(const char *name, size_t bytes, struct message *message)
 {
     struct rlimit limit;
@@ -263,7 +277,7 @@ bool shared_links_lose(struct shared_links *links, uint32_t node, unsigned port)
     }
     link->lost = true;
     (void)!pwrite(link->fd, &lost, sizeof lost, offsetof(struct shared_memory, carrier));
-    ring(links, node);
+    ring(links, node); /* both may sleep until something comes */
     ring(links, find_peer(links, end));
     return true;
 }

@@ -1,3 +1,10 @@
+/*
+ * socket_link.c - a link of the host's router over a stream socket.
+ *
+ * Segments are queued by reference and written together, so a packet is not copied on its way out.
+ * Whatever goes wrong with the socket is a lost carrier: the router above knows what to do then,
+ * and needs no other error.
+ */
 #include "host/links/socket_link.h"
 
 #include <errno.h>
@@ -95,6 +102,7 @@ static uint32_t link_sent(struct link *link)
     return of(link)->sent_count;
 }
 
+/* With no free buffer nothing is read: the socket fills, and its sender waits. */
 static bool link_receive(struct link *link, struct link_chunk *chunk)
 {
     struct socket_link *s = of(link);

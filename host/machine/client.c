@@ -1,3 +1,10 @@
+/*
+ * client.c - how a verb finds a machine that is up, and how long it waits for it.
+ *
+ * A process that holds a machine answers at once, even in a boot. So silence has two causes. A
+ * process that is stopped (Ctrl-Z, a debugger) answers nobody, and is given up as soon as that is
+ * seen. One that is only busy gets much longer, for the computer may be overloaded.
+ */
 #include "host/machine/client.h"
 
 #include <errno.h>
@@ -50,6 +57,7 @@ static void visit(void *context, const char *name)
     int fd = client_open(name, false);
     size_t used = strlen(found->names);
 
+    /* A full queue of connections is a machine too: its process is stopped. */
     if (fd >= 0) {
         close(fd);
     } else if (errno != EAGAIN) { /* that of a run, or one whose machine is just ending */
@@ -209,6 +217,7 @@ struct answers {
     bool given_up; /* with that message */
 };
 
+/* A program may print nothing for hours, so the wait for its next line has no bound of its own. */
 static ssize_t read_on(void *context, char *buffer, size_t room)
 {
     struct answers *answers = context;
@@ -338,6 +347,7 @@ int client_end(int fd)
     if (status != 0 || client_ended(fd)) {
         return status;
     }
+    /* The answer comes before the end. `down` returns when a new machine of that name can start. */
     if (answer && await_end(fd, &message) == 0) {
         return 0;
     }

@@ -1,3 +1,9 @@
+/*
+ * clients.c - the connections of the process that holds a machine.
+ *
+ * A request is one line of JSON, and a connection has one. So a client that has asked is only
+ * listened to for its end: what else it sends is thrown away.
+ */
 #include "host/machine/clients.h"
 
 #include <signal.h>
@@ -26,6 +32,8 @@ static void on_closed(uv_handle_t *handle)
     free(client);
 }
 
+/* It may be reached from within a loop over all clients, so it is only marked here. The signal has
+ * on_reap come from the top of the loop. */
 static void doom(struct client *client)
 {
     client->doomed = true;
@@ -66,6 +74,8 @@ static size_t backlog(const struct client *client)
     return uv_stream_get_write_queue_size((const uv_stream_t *)&client->pipe);
 }
 
+/* The number stands where the lines would have stood, and only when there is room again: else the
+ * note itself would be one more line that nobody reads. */
 static void tell_left_out(struct client *client)
 {
     char text[80];
@@ -122,6 +132,7 @@ static void send_line(struct client *client, const json_t *event,
     doom(client);
 }
 
+/* The loop hears of an end only in its turn. Whoever acts for a client asks the socket itself. */
 bool client_hung_up(const struct client *client)
 {
     char byte;
@@ -162,6 +173,8 @@ void client_refuse(struct client *client, const char *text)
                                   STATUS_BAD_INPUT));
 }
 
+/* Without a buffer libuv tells on_read of an error, and that ends the client: a request has a
+ * bound. */
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     struct client *client = handle->data;
@@ -215,6 +228,7 @@ static void on_connection(uv_stream_t *listener, int status)
     client->clients = clients;
     client->next = clients->first;
     clients->first = client;
+    /* One too many is accepted all the same: only so can it be told why it is refused. */
     client->listed = clients->listed_count < CLIENTS_MAX;
     clients->listed_count += client->listed;
     uv_accept(listener, (uv_stream_t *)&client->pipe);

@@ -1,3 +1,9 @@
+/*
+ * debuggers.c - who has halted or reset which node, as ecube-jtag tells it.
+ *
+ * Pure bookkeeping. A dead node counts as running: no debugger lets it go on, and clocks that stood
+ * still for it would stand for ever.
+ */
 #include "host/machine/debuggers.h"
 
 #include <stdio.h>
@@ -61,6 +67,7 @@ bool debuggers_halt(const struct debuggers *debuggers, uint32_t rank)
 {
     const struct debugged_node *node = &debuggers->nodes[rank];
 
+    /* JTAG_LOST, too: the node will not run before its debugger helps it. */
     return !node->dead && node->state != JTAG_RUNNING;
 }
 

@@ -1,3 +1,8 @@
+/*
+ * describe.c - what is known of a machine as JSON, and the few sentences that verbs share.
+ *
+ * A value that was not measured is null, never 0: a reader of results must not take it for a time.
+ */
 #include "host/machine/describe.h"
 
 #include <stdio.h>

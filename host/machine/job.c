@@ -1,3 +1,10 @@
+/*
+ * job.c - makes all that a download needs before its first message leaves.
+ *
+ * Arguments are checked before memory is taken for them, digests are computed before the download
+ * begins. So nothing here can fail when nodes have begun to wait, and a receipt is judged in
+ * constant time.
+ */
 #include "host/machine/job.h"
 
 #include <nettle/sha2.h>

@@ -1,3 +1,10 @@
+/*
+ * jtag.c - ecube-jtag as a child process: its start, its notices, its end.
+ *
+ * Notices come over a socketpair, whose end tells ecube-jtag that the tool has gone. What it prints
+ * goes to a file in memory, so that it can never block on a full pipe, and its last line is there
+ * when it has died.
+ */
 #include "host/machine/jtag.h"
 
 #include <errno.h>

@@ -51,6 +51,7 @@ int launcher_check_descriptors(const struct network *network, bool shared, struc
                        name, (unsigned)need, (unsigned)limit.rlim_max);
 }
 
+/* A socketpair has no name: nobody else connects to it, and nothing is left when its ends close. */
 static int make_pair(int *a, int *b, struct message *message)
 {
     int ends[2];
@@ -104,6 +105,8 @@ static int make_cables(struct launcher *launcher, struct message *message)
     return 0;
 }
 
+/* Only what is plugged in is exchanged, so both nodes see a cable that works and leads elsewhere.
+ * */
 static void cross(struct launcher *launcher, const struct launcher_crossing *crossing)
 {
     unsigned p = network_port_to(&launcher->network, crossing->b, crossing->a);
@@ -119,6 +122,8 @@ static void cross(struct launcher *launcher, const struct launcher_crossing *cro
     *d = fd;
 }
 
+/* All descriptors are made close-on-exec. In the child those that this QEMU needs lose that mark,
+ * so no QEMU ever holds an end of a cable between two others: their ends would not show. */
 static void inherit(int fd)
 {
     if (fd >= 0) {
@@ -191,6 +196,7 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
                                 .memory_fds = memory_fds,
                                 .card_fd = -1};
 
+    /* A file and no pipe: QEMU never blocks on it, and its last words are read after its death. */
     node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
     if (node->output_fd < 0) {
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
@@ -282,6 +288,7 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
         if (node->pid > 0 && waitpid(node->pid, &node->wait_status, WNOHANG) == node->pid) {
             node->pid = 0;
             node->dead = any = true;
+            /* The launcher holds the dead node's ends, too: without this neighbours see nothing. */
             for (unsigned p = 0; p < launcher->network.ports; p++) {
                 lose_cable(launcher, number, p);
             }
@@ -351,6 +358,7 @@ void launcher_stop(struct launcher *launcher)
     if (!launcher->nodes) {
         return;
     }
+    /* All are killed before the first is waited for: they end at the same time. */
     for (uint32_t node = 0; node < launcher->network.nodes; node++) {
         launcher_kill(launcher, node);
     }

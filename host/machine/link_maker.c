@@ -1,3 +1,10 @@
+/*
+ * link_maker.c - decides between shared memory and serial lines before anything starts.
+ *
+ * Whether shared memory works is found by trying it in small: QEMU is asked for its device, and one
+ * link is made and thrown away. A start that failed would show as dead nodes, and nobody could fall
+ * back to serial lines then.
+ */
 #include "host/machine/link_maker.h"
 
 #include <errno.h>

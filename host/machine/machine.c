@@ -199,6 +199,7 @@ static void take_loaded(struct machine *machine, const struct controller_event *
 
     job->wall_us = now_us() - job->start_us;
     job->model_ns = event->model_ns > event->base_ns ? event->model_ns - event->base_ns : 0;
+    /* A download cannot be broken off, so one that nobody wants any more ends here. */
     if (job->cancelled) {
         controller_stop(&machine->controller, now_us());
     } else {
@@ -227,6 +228,7 @@ static void end_program(struct machine *machine, const struct controller_event *
     tell_progress(&machine->teller, "run", job->ended, nodes_of(machine));
 }
 
+/* A node is told in larger pieces, not of each line: every note is a packet to it. */
 static void tell_taken(struct machine *machine, uint32_t rank)
 {
     uint32_t taken;
@@ -527,6 +529,8 @@ static void pump(struct machine *machine)
     }
     machine->pumping = true;
     take_events(machine);
+    /* Bounded, for the loop must come to its timers, signals and clients also amid a large
+     * download. */
     for (unsigned i = 0; i < STEPS_PER_PUMP && more; i++) {
         host_links_flush(&machine->links);
         more = controller_step(&machine->controller, now_us());
@@ -552,6 +556,7 @@ static void on_died(void *context, uint32_t rank)
     update_clocks(machine);
 }
 
+/* One signal may stand for several children, so each is asked. */
 static void on_child_signal(uv_signal_t *handle, int number)
 {
     struct machine *machine = handle->data;
@@ -598,6 +603,7 @@ static void on_debug_reset(void *context, uint32_t rank)
 {
     struct machine *machine = context;
 
+    /* A blank node has agreed on nothing that a reset could break. */
     if (rank >= nodes_of(machine) || machine->debuggers.nodes[rank].blank) {
         return;
     }
@@ -828,7 +834,7 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
         !debuggers_init(&machine->debuggers, options->network.nodes, target->blank)) {
         return message_set(message, "out of memory");
     }
-    open_handles(machine);
+    open_handles(machine);         /* before the first child: its end must not be missed */
     if (options->timeout_ms > 0) { /* what follows counts, too */
         bound(machine, options->timeout_ms);
     }

@@ -1,3 +1,10 @@
+/*
+ * offspring.c - finds and kills what the processes of nodes have started.
+ *
+ * The search goes through all of /proc, so it is done only when a node has died and at the end. A
+ * process is opened (pidfd) before its environment is read: then its number cannot pass to another
+ * process between the look and the signal.
+ */
 #include "host/machine/offspring.h"
 
 #include <ctype.h>
@@ -61,6 +68,7 @@ static long node_of(const char *pid, const char *run)
     long node;
 
     snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
+    /* Other users' environments cannot be read, and root's tool must leave them alone. */
     if (stat(path, &status) != 0 || status.st_uid != getuid()) {
         return NO_NODE;
     }

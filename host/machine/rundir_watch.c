@@ -1,3 +1,9 @@
+/*
+ * rundir_watch.c - looks whether the directory of a machine is still there, four times a second.
+ *
+ * A directory may be removed, renamed or replaced. What counts is whether others still find the
+ * machine, and that the look itself shows. It also replaces a cleanup process that was killed.
+ */
 #include "host/machine/rundir_watch.h"
 
 #include <stdio.h>

@@ -307,6 +307,7 @@ static void on_load(struct server *server, struct client *client, const json_t *
     serve_load(server, client, request);
 }
 
+/* The worst is said first: a machine whose boot has failed is broken, and boots no more. */
 static const char *state_text(const struct server *server)
 {
     return machine_is_broken(&server->machine)                     ? "broken"
@@ -398,6 +399,7 @@ static void serve_fault(struct machine *machine, struct client *client, const ch
         client_refuse(client, message.text);
         return;
     }
+    /* A link that the controller knows to be dead may still have its cable. */
     done = cut ? !controller_link_is_dead(&machine->controller, ends[0], ends[1]) &&
                      launcher_cut(&machine->launcher, ends[0], ends[1])
                : launcher_kill(&machine->launcher, ends[0]);
@@ -422,12 +424,12 @@ static void tell_starter(struct server *server, const char *text)
 
 static void serve_down(struct server *server, struct client *client)
 {
+    /* The word comes first: to close a machine takes a while. */
     client_tell(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
     tell_starter(server, "the machine was ended by 'ecube down' before it was up");
     uv_stop(&server->loop);
 }
 
-/* One that has given up while this process was stopped wants nothing done any more. */
 /* Who comes after a failure hears of it, too. */
 static void serve_console(struct server *server, struct client *client)
 {
@@ -448,6 +450,7 @@ static void on_request(void *context, struct client *client, const json_t *reque
     struct server *server = context;
     const char *verb = json_string_value(json_object_get(request, "verb"));
 
+    /* One that has given up while this process was stopped wants nothing done any more. */
     if (client_hung_up(client)) {
         return;
     }

@@ -2,7 +2,6 @@
  * plan.c - ecube plan: shows the plan of a collective, or exports it; lists the algorithms, or
  * explains which one is chosen.
  */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,6 @@
 #include "host/plan/plan.h"
 #include "host/command/verbs.h"
 #include "reduction/reduction.h"
-
-enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON, KEY_PARAMETER };
 
 enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
 
@@ -30,32 +27,12 @@ struct plan_arguments {
     bool has_bytes;
 };
 
-static const struct argp_option option_list[] = {
-    {"bytes", KEY_BYTES, "K", 0,
-     "bytes of a block: for each pair, or of each node; of the whole vector in a broadcast or a "
-     "reduction (default 1000)",
-     0},
-    {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
-    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
-    {"type", KEY_TYPE, "T", 0,
-     "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
-    {"algorithm", KEY_ALGORITHM, "NAME", 0,
-     "the algorithm that makes the plan (default: the planner's choice)", 0},
-    {"json", KEY_JSON, "FILE", 0,
-     "export: where to (-, the default: standard output); doc/json.md describes the format", 0},
-    {0},
-};
-
-static uint32_t parse_bytes(const char *text)
+static void take_bytes(const struct option_row *option, char *text, void *target)
 {
-    char *end;
+    struct plan_arguments *arguments = target;
 
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno || value > BYTES_MAX) {
-        options_reject("--bytes %.40s: use a number from 0 to %d", text, BYTES_MAX);
-    }
-    return (uint32_t)value;
+    arguments->bytes = (uint32_t)option_number(option, text);
+    arguments->has_bytes = true;
 }
 
 static enum action parse_action(const char *text)
@@ -70,70 +47,71 @@ static enum action parse_action(const char *text)
         }
     }
     if (choice.near) {
-        options_reject("'%.40s': did you mean ecube plan %s?", text, choice.near);
+        command_line_reject("'%.40s': did you mean ecube plan %s?", text, choice.near);
     }
-    options_reject(
+    command_line_reject(
         "'%.40s': use show, export, verify, list or explain, for example ecube plan show exchange",
         text);
 }
 
-static void take_word(struct plan_arguments *arguments, const char *text)
+static void take_word(char *text, void *target, struct argp_state *state)
 {
+    struct plan_arguments *arguments = target;
+
+    (void)state;
     if (arguments->action == ACTION_NONE) {
         arguments->action = parse_action(text);
     } else if (!arguments->operation) {
         arguments->operation = text;
     } else {
-        options_reject("'%.40s' is one word too many", text);
+        word_too_many(text);
     }
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct plan_arguments *arguments = state->input;
+static const struct option_row option_rows[] = {
+    {"bytes", "K",
+     "bytes of a block: for each pair, or of each node; of the whole vector in a broadcast or a "
+     "reduction (default 1000)",
+     take_bytes, .high = BYTES_MAX},
+    {"root", "R", "the node from which, or to which, all goes (default 0)", option_text,
+     OPTION_AT(struct plan_arguments, root)},
+    {"parameter", "P", options_parameter_words, option_text,
+     OPTION_AT(struct plan_arguments, parameter)},
+    {"type", "T",
+     "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...",
+     option_text, OPTION_AT(struct plan_arguments, type)},
+    {"algorithm", "NAME", "the algorithm that makes the plan (default: the planner's choice)",
+     option_text, OPTION_AT(struct plan_arguments, algorithm)},
+    {"json", "FILE",
+     "export: where to (-, the default: standard output); doc/json.md describes the format",
+     option_text, OPTION_AT(struct plan_arguments, json)},
+    {.more = options_network, OPTION_AT(struct plan_arguments, machine)},
+    {0},
+};
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
-    case KEY_BYTES:
-        arguments->bytes = parse_bytes(text);
-        arguments->has_bytes = true;
-        break;
-    case KEY_ROOT: arguments->root = text; break;
-    case KEY_PARAMETER: arguments->parameter = text; break;
-    case KEY_TYPE: arguments->type = text; break;
-    case KEY_ALGORITHM: arguments->algorithm = text; break;
-    case KEY_JSON: arguments->json = text; break;
-    case ARGP_KEY_ARG: take_word(arguments, text); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
-
-static const struct argp plan_argp = {
-    option_list,
-    parse,
-    "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain OPERATION",
-    "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same plan "
-    "that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, and what no "
-    "plan can take less than. `export` writes every circuit, with its path and its blocks, as "
-    "JSON. `verify` reads such a file, whoever wrote it, and proves that it does what its "
-    "operation promises, or says where it does not: doc/plans.md. `list` prints the algorithms "
-    "that there are, what each wants and where it is from. `explain` compares them for one size on "
-    "one machine, and says which is chosen.\n\n"
-    "OPERATION is one of "
-    "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
-    "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
-    "          ecube plan export allgather --network ring:5 --json plan.json\n"
-    "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
-    "          ecube plan verify plan.json\n"
-    "          ecube plan list allreduce\n"
-    "          ecube plan explain allreduce --network cube:7 --bytes 100\n\n"
-    "Exit status: 0, or 2 for bad input.",
-    children,
-    options_name_operations,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain OPERATION",
+    .text =
+        "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same "
+        "plan that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, "
+        "and what no plan can take less than. `export` writes every circuit, with its path and its "
+        "blocks, as JSON. `verify` reads such a file, whoever wrote it, and proves that it does "
+        "what its operation promises, or says where it does not: doc/plans.md. `list` prints the "
+        "algorithms that there are, what each wants and where it is from. `explain` compares them "
+        "for one size on one machine, and says which is chosen.\n\n"
+        "OPERATION is one of "
+        "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
+        "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
+        "          ecube plan export allgather --network ring:5 --json plan.json\n"
+        "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
+        "          ecube plan verify plan.json\n"
+        "          ecube plan list allreduce\n"
+        "          ecube plan explain allreduce --network cube:7 --bytes 100\n\n"
+        "Exit status: 0, or 2 for bad input.",
+    .take_word = take_word,
+    .filter = options_name_operations,
+};
 
 static int find_operation(const char *name, uint32_t *operation, struct message *message)
 {
@@ -302,7 +280,7 @@ int verb_plan(int argc, char **argv)
     struct plan_command command;
     struct message message;
 
-    options_parse(&plan_argp, argc, argv, 0, &arguments);
+    command_line_parse(&command_line, argc, argv, &arguments);
     if (arguments.action == ACTION_VERIFY) {
         return verify(&arguments, &message) == 0 ? 0 : message_print(&message);
     }

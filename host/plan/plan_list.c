@@ -5,10 +5,13 @@
 #include "host/command/options.h"
 #include "reduction/reduction.h"
 
-void plan_list_add(struct plan_list *list, const char *path)
+void plan_list_add(const struct option_row *option, char *path, void *target)
 {
+    struct plan_list *list = target;
+
+    (void)option;
     if (list->count == PLAN_LIST_MAX) {
-        options_reject("--plan %.200s: at most %d plans", path, PLAN_LIST_MAX);
+        command_line_reject("--plan %.200s: at most %d plans", path, PLAN_LIST_MAX);
     }
     list->paths[list->count++] = path;
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "host/command/command_line.h"
 #include "host/plan/plan_file.h"
 
 enum { PLAN_LIST_MAX = 16 };
@@ -17,8 +18,8 @@ struct plan_list {
     unsigned count;
 };
 
-/* Notes a file; one too many ends the tool. */
-void plan_list_add(struct plan_list *list, const char *path);
+/* What --plan does, whose target is a struct plan_list: notes a file. */
+void plan_list_add(const struct option_row *option, char *path, void *target);
 
 /* Reads and proves all of them, which must be of this machine, and of different collectives. */
 int plan_list_read(struct plan_list *list, const struct network *network,

@@ -377,7 +377,7 @@ int verb_sim(int argc, char **argv)
         .machine = options_machine_defaults(),
         .x = DOWNLOAD_X_BEST,
         .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
-    options_parse(&sim_argp, argc, argv, 0, &run.arguments);
+    command_line_parse(&sim_line, argc, argv, &run.arguments);
     if (prepare(&run, &output, &message) != 0) {
         return message_print(&message);
     }

@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include <argp.h>
 #include <jansson.h>
 
 #include "controller/download.h"
@@ -26,7 +25,7 @@ struct sim_arguments {
     int x;
 };
 
-extern const struct argp sim_argp;
+extern const struct command_line sim_line;
 
 /* Reads what needs the network: faults, scenario, sizes. */
 int sim_arguments_finish(struct sim_arguments *arguments, struct message *message);

@@ -12,40 +12,6 @@
 #include "wire/frame.h"
 
 enum {
-    KEY_BYTES = 1024,
-    KEY_MESSAGES,
-    KEY_PARAMETER,
-    KEY_ALGORITHM,
-    KEY_TYPE,
-    KEY_OPERATOR,
-    KEY_SEED,
-    KEY_SHUFFLE,
-    KEY_CONTENTS,
-    KEY_JSON,
-    KEY_DROP,
-    KEY_FLIP,
-    KEY_DUPLICATE,
-    KEY_DELAY,
-    KEY_JITTER,
-    KEY_RATE,
-    KEY_KILL,
-    KEY_CUT,
-    KEY_ONEWAY,
-    KEY_SLOW,
-    KEY_HOST_STOP,
-    KEY_ABORT,
-    KEY_FAIL,
-    KEY_SCRUB,
-    KEY_IMAGE,
-    KEY_X,
-    KEY_STOP,
-    KEY_REPLAY,
-    KEY_TRACE,
-    KEY_THREADS,
-    KEY_PLAN
-};
-
-enum {
     MESSAGES_MAX = 1 << 20,
     IMAGE_MIN = 16,
     IMAGE_DEFAULT = 512,
@@ -60,109 +26,16 @@ enum {
 
 static const double rate_max = 1e12;
 
-static const struct argp_option option_list[] = {
-    {"bytes", KEY_BYTES, "N[,N...]", 0,
-     "bytes per pair, block, message or image; repeatable (default 16,100,1000, of "
-     "long elements the next multiple)",
-     0},
-    {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
-     0},
-    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
-    {"algorithm", KEY_ALGORITHM, "NAME", 0,
-     "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
-     "the names)",
-     0},
-    {"type", KEY_TYPE, "T", 0,
-     "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "
-     "(int32, int64, float or double)+int32 (default int32)",
-     0},
-    {"operator", KEY_OPERATOR, "O", 0,
-     "what combines them: sum (default), product, min or max; of integers also logical-and, "
-     "logical-or, logical-xor, bitwise-and, bitwise-or, bitwise-xor; of pairs minloc or maxloc",
-     0},
-    {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
-    {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
-    {"contents", KEY_CONTENTS, "KIND", 0,
-     "checked: keep and check every byte; shared: nodes share one block, and links do not copy it; "
-     "auto (default): checked when memory allows",
-     0},
-    {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
-    {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
-    {"json", KEY_JSON, "FILE", 0,
-     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
-     "object",
-     0},
-    {"trace", KEY_TRACE, "FILE", 0,
-     "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
-     "track per directed link, circuits as slices in model time",
-     0},
-    {"stop-at", KEY_STOP, "EVENT", 0, "stop when this event has happened", 0},
-    {"replay", KEY_REPLAY, "EVENT", 0,
-     "with the options of a run that failed: stop when this event has happened, and say what came "
-     "before it",
-     0},
-    {"threads", KEY_THREADS, "N", 0,
-     "use up to N processors (default: all); whatever N is, the result is the same", 0},
-    {"plan", KEY_PLAN, "FILE", 0,
-     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's; "
-     "repeatable, for several sizes",
-     0},
-    {"scrub", KEY_SCRUB, NULL, 0, "overwrite buffers that are given back", 0},
-    {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
-    {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
-    {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
-    {"duplicate", KEY_DUPLICATE, "P", 0,
-     "chance of each frame to have its end, or all of it, twice", 1},
-    {"delay", KEY_DELAY, "T", 0, "time that every frame takes, for example 5us", 1},
-    {"jitter", KEY_JITTER, "T", 0, "up to so much more, at random", 1},
-    {"rate", KEY_RATE, "N", 0, "bytes per second of a link; k, M, G multiply (default: no limit)",
-     1},
-    {"kill", KEY_KILL, "N[@T]", 0,
-     "kill node N, or the host, at model time T after the programs' start; without @T from the "
-     "beginning, with @boot+T or @download+T counted from there; repeatable, as the next ones",
-     1},
-    {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; one may be 'host'", 1},
-    {"oneway", KEY_ONEWAY, "A-B[@T]", 0,
-     "B hears nothing from A any more, and nobody is told; one may be 'host'", 1},
-    {"fail", KEY_FAIL, "E:ACTION", 0,
-     "what happens at link event E: drop, flip or duplicate its frame, kill (its sender) or cut "
-     "(its "
-     "link); or the host: host-stop (for 2s), host-kill, host-restart (its links stay up); cancel "
-     "stops the program and loads it again",
-     1},
-    {"slow", KEY_SLOW, "N@T", 0,
-     "node N looks at what arrives a wall time T later; N may be 'host'", 1},
-    {"abort", KEY_ABORT, "N[@T]", 0,
-     "the program of node N aborts the whole run at model time T after the programs' start, "
-     "whatever it waits for; without @T as soon as it starts",
-     1},
-    {"host-stop", KEY_HOST_STOP, "D[@T]", 0, "the host does nothing for a wall time D", 1},
-    {0},
-};
-
-static unsigned long parse_whole(const char *option, const char *text, unsigned long low,
-                                 unsigned long high)
-{
-    char *end;
-
-    errno = 0; /* what is larger than any number becomes the largest one */
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno || value < low || value > high) {
-        options_reject("%s %.40s: use a number from %lu to %lu", option, text, low, high);
-    }
-    return value;
-}
-
-static double parse_chance(const char *option, const char *text)
+static void take_chance(const struct option_row *option, char *text, void *target)
 {
     char *end;
     double value = strtod(text, &end);
 
     if (*end != '\0' || end == text || !(value >= 0 && value < 1)) {
-        options_reject("%s %.40s: a chance is a number from 0 to below 1, for example 1e-4", option,
-                       text);
+        command_line_reject("--%s %.40s: a chance is a number from 0 to below 1, for example 1e-4",
+                            option->name, text);
     }
-    return value;
+    *(double *)target = value;
 }
 
 /* Reads a time with its unit; false when it is none. */
@@ -171,63 +44,66 @@ static bool read_time(const char *text, uint64_t seconds_max, uint64_t *ns)
     return duration_parse(text, DURATION_NEEDS_UNIT, 0, seconds_max * duration_s_ns, ns);
 }
 
-static uint64_t parse_time(const char *option, const char *text)
+static void take_time(const struct option_row *option, char *text, void *target)
 {
-    uint64_t ns;
-
-    if (!read_time(text, DELAY_MAX_S, &ns)) {
-        options_reject("%s %.40s: use a time up to %ds with its unit, for example 5us", option,
-                       text, DELAY_MAX_S);
+    if (!read_time(text, DELAY_MAX_S, target)) {
+        command_line_reject("--%s %.40s: use a time up to %ds with its unit, for example 5us",
+                            option->name, text, DELAY_MAX_S);
     }
-    return ns;
 }
 
-static uint64_t parse_rate(const char *text)
+static void take_rate(const struct option_row *option, char *text, void *target)
 {
     char *end;
     double value = strtod(text, &end);
     const char *units = "kMG";
     const char *unit = *end ? strchr(units, *end) : NULL;
 
+    (void)option;
     for (long i = 0; unit && i <= unit - units; i++) {
         value *= 1e3;
     }
     if (end == text || (*end && (!unit || end[1])) || !(value >= RATE_MIN && value <= rate_max)) {
-        options_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M",
-                       text, RATE_MIN);
+        command_line_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M",
+                            text, RATE_MIN);
     }
-    return (uint64_t)value;
+    *(uint64_t *)target = (uint64_t)value;
 }
 
-static void add_sizes(struct sim_options *options, char *text)
+static void add_sizes(const struct option_row *option, char *text, void *target)
 {
+    struct sim_options *options = target;
+
     for (char *word; (word = strsep(&text, ",")) != NULL;) {
         if (options->size_count == SIM_SIZES_MAX) {
-            options_reject("--bytes: at most %d sizes", SIM_SIZES_MAX);
+            command_line_reject("--bytes: at most %d sizes", SIM_SIZES_MAX);
         }
-        options->sizes[options->size_count++] =
-            (uint32_t)parse_whole("--bytes", word, 0, SIZE_MAX_BYTES);
+        options->sizes[options->size_count++] = (uint32_t)option_number(option, word);
     }
 }
 
-static void add_fault(struct sim_arguments *arguments, enum sim_fault_kind kind, const char *text)
+static void add_fault(const struct option_row *option, char *text, void *target)
 {
+    struct sim_arguments *arguments = target;
+
     if (arguments->fault_count == SIM_FAULTS_MAX) {
-        options_reject("'%.40s': at most %d faults", text, SIM_FAULTS_MAX);
+        command_line_reject("'%.40s': at most %d faults", text, SIM_FAULTS_MAX);
     }
-    arguments->fault_kinds[arguments->fault_count] = (uint8_t)kind;
+    arguments->fault_kinds[arguments->fault_count] = (uint8_t)option->kind;
     arguments->faults[arguments->fault_count++] = text;
 }
 
-static void take_event(struct sim_faults *faults, const char *text)
+static void take_event(const struct option_row *option, char *text, void *target)
 {
     static const char *const names[] = {"drop",      "flip",      "duplicate",    "kill",  "cut",
                                         "host-stop", "host-kill", "host-restart", "cancel"};
+    struct sim_faults *faults = target;
     struct choice choice;
     char *end;
 
+    (void)option;
     if (faults->fail_event) {
-        options_reject("--fail %.40s: one event at a time", text);
+        command_line_reject("--fail %.40s: one event at a time", text);
     }
     errno = 0;
     faults->fail_event = strtoull(text, &end, 10);
@@ -238,41 +114,46 @@ static void take_event(struct sim_faults *faults, const char *text)
         }
     }
     if (!faults->action && choice.near) {
-        options_reject("--fail %.40s: did you mean %.*s%s?", text, (int)(end + 1 - text), text,
-                       choice.near);
+        command_line_reject("--fail %.40s: did you mean %.*s%s?", text, (int)(end + 1 - text), text,
+                            choice.near);
     }
     if (*text < '0' || *text > '9' || errno || !faults->fail_event || !faults->action) {
-        options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
-                       "duplicate, kill, cut, host-stop, host-kill, host-restart or cancel, for "
-                       "example 17:drop",
-                       text);
+        command_line_reject(
+            "--fail %.40s: use the number of a link event from 1 on and drop, flip, "
+            "duplicate, kill, cut, host-stop, host-kill, host-restart or cancel, for "
+            "example 17:drop",
+            text);
     }
 }
 
-static uint8_t parse_contents(const char *text)
+static void take_contents(const struct option_row *option, char *text, void *target)
 {
     static const char *const names[] = {"auto", "checked", "shared"};
     struct choice choice;
     struct message message;
 
+    (void)option;
     choice_begin(&choice, text);
     for (uint8_t i = 0; i < 3; i++) {
         if (choice_offer(&choice, names[i])) {
-            return i;
+            *(uint8_t *)target = i;
+            return;
         }
     }
     choice_refuse(&choice, "unknown --contents", &message);
-    options_reject("%s", message.text);
+    command_line_reject("%s", message.text);
 }
 
-static void take_scenario(struct sim_arguments *arguments, const char *text)
+static void take_scenario(char *text, void *target, struct argp_state *state)
 {
+    struct sim_arguments *arguments = target;
     struct choice choice;
     struct message message;
     uint32_t operation;
 
+    (void)state;
     if (arguments->options.scenario != SIM_SCENARIOS) {
-        options_reject("'%.40s' is one word too many", text);
+        word_too_many(text);
     }
     choice_begin(&choice, text);
     for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
@@ -284,92 +165,128 @@ static void take_scenario(struct sim_arguments *arguments, const char *text)
     operation = options_choose_operation(&choice);
     if (operation == OPERATIONS) {
         choice_refuse(&choice, "unknown scenario", &message);
-        options_reject("%s", message.text);
+        command_line_reject("%s", message.text);
     }
     arguments->options.scenario = (enum sim_scenario)operation;
 }
 
-static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
+static void take_replay(const struct option_row *option, char *text, void *target)
 {
-    struct sim_faults *faults = &arguments->options.faults;
+    struct sim_options *options = target;
 
-    switch (key) {
-    case KEY_DROP: faults->drop = parse_chance("--drop", text); break;
-    case KEY_FLIP: faults->flip = parse_chance("--flip", text); break;
-    case KEY_DUPLICATE: faults->duplicate = parse_chance("--duplicate", text); break;
-    case KEY_DELAY: faults->delay_ns = parse_time("--delay", text); break;
-    case KEY_JITTER: faults->jitter_ns = parse_time("--jitter", text); break;
-    case KEY_RATE: faults->rate = parse_rate(text); break;
-    case KEY_KILL: add_fault(arguments, SIM_KILL, text); break;
-    case KEY_CUT: add_fault(arguments, SIM_CUT, text); break;
-    case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
-    case KEY_FAIL: take_event(faults, text); break;
-    case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
-    case KEY_ABORT: add_fault(arguments, SIM_ABORT, text); break;
-    case KEY_HOST_STOP: add_fault(arguments, SIM_STOP, text); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    options->stop_at = option_number(option, text);
+    options->history = true;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct sim_arguments *arguments = state->input;
-    struct sim_options *options = &arguments->options;
+static const struct option_row option_rows[] = {
+    {"bytes", "N[,N...]",
+     "bytes per pair, block, message or image; repeatable (default 16,100,1000, of long elements "
+     "the next multiple)",
+     add_sizes, OPTION_AT(struct sim_arguments, options), .high = SIZE_MAX_BYTES},
+    {"messages", "N", "messages of each node in message scenarios (default 16)", option_whole,
+     OPTION_AT(struct sim_arguments, options.messages), .low = 1, .high = MESSAGES_MAX},
+    {"parameter", "P", options_parameter_words, option_text,
+     OPTION_AT(struct sim_arguments, parameter)},
+    {"algorithm", "NAME",
+     "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
+     "the names)",
+     option_text, OPTION_AT(struct sim_arguments, options.algorithm)},
+    {"type", "T",
+     "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "
+     "(int32, int64, float or double)+int32 (default int32)",
+     option_text, OPTION_AT(struct sim_arguments, type)},
+    {"operator", "O",
+     "what combines them: sum (default), product, min or max; of integers also logical-and, "
+     "logical-or, logical-xor, bitwise-and, bitwise-or, bitwise-xor; of pairs minloc or maxloc",
+     option_text, OPTION_AT(struct sim_arguments, operator_)},
+    {"seed", "S", "what all chance comes from (default 1)", option_whole,
+     OPTION_AT(struct sim_arguments, options.seed), .high = INT64_MAX},
+    {"shuffle", "S", "events of one time happen in an order drawn from S", option_whole,
+     OPTION_AT(struct sim_arguments, options.shuffle), .low = 1, .high = UINT64_MAX},
+    {"contents", "KIND",
+     "checked: keep and check every byte; shared: nodes share one block, and links do not copy it; "
+     "auto (default): checked when memory allows",
+     take_contents, OPTION_AT(struct sim_arguments, options.contents)},
+    {"image", "N", "bytes of the program that is downloaded first (default 512)", option_whole,
+     OPTION_AT(struct sim_arguments, options.image_bytes), .low = IMAGE_MIN, .high = IMAGE_MAX},
+    {"x", "N", "dimension of the download's smallest subcube (default: the best)", option_whole,
+     OPTION_AT(struct sim_arguments, x), .high = NETWORK_HALVINGS_MAX},
+    {"json", "FILE",
+     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
+     "object",
+     option_text, OPTION_AT(struct sim_arguments, json)},
+    {"trace", "FILE",
+     "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
+     "track per directed link, circuits as slices in model time",
+     option_text, OPTION_AT(struct sim_arguments, trace)},
+    {"stop-at", "EVENT", "stop when this event has happened", option_whole,
+     OPTION_AT(struct sim_arguments, options.stop_at), .low = 1, .high = UINT64_MAX},
+    {"replay", "EVENT",
+     "with the options of a run that failed: stop when this event has happened, and say what came "
+     "before it",
+     take_replay, OPTION_AT(struct sim_arguments, options), .low = 1, .high = UINT64_MAX},
+    {"threads", "N", "use up to N processors (default: all); whatever N is, the result is the same",
+     option_whole, OPTION_AT(struct sim_arguments, options.threads), .low = 1, .high = THREADS_MAX},
+    {"plan", "FILE",
+     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's; "
+     "repeatable, for several sizes",
+     plan_list_add, OPTION_AT(struct sim_arguments, written)},
+    {"scrub", NULL, "overwrite buffers that are given back", option_flag,
+     OPTION_AT(struct sim_arguments, options.scrub)},
+    {.help = "Faults, all drawn from the seed:", .group = 1},
+    {"drop", "P", "chance of each frame to lose all or a run of its bytes", take_chance,
+     OPTION_AT(struct sim_arguments, options.faults.drop), .group = 1},
+    {"flip", "P", "chance of each byte to have one bit turned", take_chance,
+     OPTION_AT(struct sim_arguments, options.faults.flip), .group = 1},
+    {"duplicate", "P", "chance of each frame to have its end, or all of it, twice", take_chance,
+     OPTION_AT(struct sim_arguments, options.faults.duplicate), .group = 1},
+    {"delay", "T", "time that every frame takes, for example 5us", take_time,
+     OPTION_AT(struct sim_arguments, options.faults.delay_ns), .group = 1},
+    {"jitter", "T", "up to so much more, at random", take_time,
+     OPTION_AT(struct sim_arguments, options.faults.jitter_ns), .group = 1},
+    {"rate", "N", "bytes per second of a link; k, M, G multiply (default: no limit)", take_rate,
+     OPTION_AT(struct sim_arguments, options.faults.rate), .group = 1},
+    {"kill", "N[@T]",
+     "kill node N, or the host, at model time T after the programs' start; without @T from the "
+     "beginning, with @boot+T or @download+T counted from there; repeatable, as the next ones",
+     add_fault, .kind = SIM_KILL, .group = 1},
+    {"cut", "A-B[@T]", "cut the link of A and B; one may be 'host'", add_fault, .kind = SIM_CUT,
+     .group = 1},
+    {"oneway", "A-B[@T]", "B hears nothing from A any more, and nobody is told; one may be 'host'",
+     add_fault, .kind = SIM_ONEWAY, .group = 1},
+    {"fail", "E:ACTION",
+     "what happens at link event E: drop, flip or duplicate its frame, kill (its sender) or cut "
+     "(its link); or the host: host-stop (for 2s), host-kill, host-restart (its links stay up); "
+     "cancel stops the program and loads it again",
+     take_event, OPTION_AT(struct sim_arguments, options.faults), .group = 1},
+    {"slow", "N@T", "node N looks at what arrives a wall time T later; N may be 'host'", add_fault,
+     .kind = SIM_SLOW, .group = 1},
+    {"abort", "N[@T]",
+     "the program of node N aborts the whole run at model time T after the programs' start, "
+     "whatever it waits for; without @T as soon as it starts",
+     add_fault, .kind = SIM_ABORT, .group = 1},
+    {"host-stop", "D[@T]", "the host does nothing for a wall time D", add_fault, .kind = SIM_STOP,
+     .group = 1},
+    {.more = options_network, OPTION_AT(struct sim_arguments, machine)},
+    {0},
+};
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
-    case KEY_BYTES: add_sizes(options, text); break;
-    case KEY_MESSAGES:
-        options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
-        break;
-    case KEY_PARAMETER: arguments->parameter = text; break;
-    case KEY_ALGORITHM: options->algorithm = text; break;
-    case KEY_TYPE: arguments->type = text; break;
-    case KEY_OPERATOR: arguments->operator_ = text; break;
-    case KEY_SEED: options->seed = parse_whole("--seed", text, 0, INT64_MAX); break;
-    case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
-    case KEY_CONTENTS: options->contents = parse_contents(text); break;
-    case KEY_IMAGE:
-        options->image_bytes = (uint32_t)parse_whole("--image", text, IMAGE_MIN, IMAGE_MAX);
-        break;
-    case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, NETWORK_HALVINGS_MAX); break;
-    case KEY_JSON: arguments->json = text; break;
-    case KEY_TRACE: arguments->trace = text; break;
-    case KEY_THREADS:
-        options->threads = (unsigned)parse_whole("--threads", text, 1, THREADS_MAX);
-        break;
-    case KEY_PLAN: plan_list_add(&arguments->written, text); break;
-    case KEY_SCRUB: options->scrub = true; break;
-    case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
-    case KEY_REPLAY:
-        options->stop_at = parse_whole("--replay", text, 1, UINT64_MAX);
-        options->history = true;
-        break;
-    case ARGP_KEY_ARG: take_scenario(arguments, text); break;
-    default: return parse_fault(key, text, arguments);
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
-
-const struct argp sim_argp = {
-    option_list,
-    parse,
-    "SCENARIO",
-    "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is the "
-    "download; or messages: random, transpose, bitreversal, hotspot; or circle, in which every "
-    "node receives from the next one before it sends, which is a deadlock; or a collective: "
-    "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
-    "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
-    "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
-    "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
-    "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
-    "124 no progress; 2 bad input.",
-    children,
-    options_name_operations,
-    NULL};
+const struct command_line sim_line = {
+    option_rows,
+    .words = "SCENARIO",
+    .text = "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO "
+            "is the download; or messages: random, transpose, bitreversal, hotspot; or circle, in "
+            "which every node receives from the next one before it sends, which is a deadlock; or "
+            "a collective: "
+            "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
+            "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
+            "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
+            "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
+            "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
+            "wrong bytes; 124 no progress; 2 bad input.",
+    .take_word = take_scenario,
+    .filter = options_name_operations,
+};
 
 /* Reads what follows the @: T, or a phase and T. */
 static int finish_time(struct sim_fault *fault, const char *at, const char *text,

@@ -12,29 +12,13 @@
 #include "host/command/verbs.h"
 #include "host/console/view.h"
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp parser = {
-    NULL,
-    parse,
-    NULL,
-    "Shows what programs print on a machine that is up, each line with the node's rank in front, "
-    "until the machine ends. It never delays programs: when its output is not read for long, lines "
-    "are left out, and it says how many."
-    "\vExample: ecube console --name lab",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    options_name,
+    .text = "Shows what programs print on a machine that is up, each line with the node's rank in "
+            "front, until the machine ends. It never delays programs: when its output is not read "
+            "for long, lines are left out, and it says how many."
+            "\vExample: ecube console --name lab",
+};
 
 static void on_event(void *context, const json_t *event)
 {
@@ -47,6 +31,7 @@ static void on_event(void *context, const json_t *event)
     } else {
         view_event(view, event);
     }
+    /* While this waits the machine's process keeps lines for us, and leaves some out at last. */
     sink_wait(view->sink, SINK_BACKLOG_MAX, UINT64_MAX);
     if (sink_error(view->sink) != 0) {
         exit(sink_close(view->sink, UINT64_MAX, 0));
@@ -61,7 +46,7 @@ int verb_console(int argc, char **argv)
     json_t *answer;
     int fd, status;
 
-    options_parse(&parser, argc, argv, 0, &arguments);
+    command_line_parse(&command_line, argc, argv, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
         message_print(&message);

@@ -7,21 +7,10 @@
 #include "host/command/options.h"
 #include "host/command/verbs.h"
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    (void)text;
-    if (key != ARGP_KEY_INIT) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp parser = {
-    NULL,     parse, NULL, "Ends a machine that is up, or boots.\vExample: ecube down --name lab",
-    children, NULL,  NULL};
+static const struct command_line command_line = {
+    options_name,
+    .text = "Ends a machine that is up, or boots.\vExample: ecube down --name lab",
+};
 
 int verb_down(int argc, char **argv)
 {
@@ -29,7 +18,7 @@ int verb_down(int argc, char **argv)
     struct message message;
     int fd, status;
 
-    options_parse(&parser, argc, argv, 0, &arguments);
+    command_line_parse(&command_line, argc, argv, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
         message_print(&message);

@@ -7,55 +7,40 @@
 
 struct inject {
     struct name_arguments name_arguments;
-    const char *missing; /* what to say when `what` is not there */
     const char *what;
 };
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static const struct option_row option_rows[] = {
+    {.more = options_name, OPTION_AT(struct inject, name_arguments), .group = 1},
+    {0},
+};
+
+static const struct command_line cut_line = {
+    option_rows,
+    .words = "A-B",
+    .text = "Cuts the link between nodes A and B of a machine that is up. One that is dead already "
+            "is refused.\vExample: ecube cut 0-1",
+    .take_word = word_only,
+    .words_at = offsetof(struct inject, what),
+    .missing = "name the link, as in 'ecube cut 0-1'",
+};
+
+static const struct command_line kill_line = {
+    option_rows,
+    .words = "NODE",
+    .text = "Kills a node of a machine that is up. One that is dead already is refused.\vExample: "
+            "ecube kill 3",
+    .take_word = word_only,
+    .words_at = offsetof(struct inject, what),
+    .missing = "name the node, as in 'ecube kill 3'",
+};
+
+/* The process of the machine reads the words: only it knows the network, and what is dead. */
+static int inject(const struct command_line *line, const char *verb, int argc, char **argv)
 {
-    struct inject *inject = state->input;
+    struct inject arguments = {.what = NULL};
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &inject->name_arguments; break;
-    case ARGP_KEY_ARG:
-        if (inject->what) {
-            options_reject("'%s' is one word too many", text);
-        }
-        inject->what = text;
-        break;
-    case ARGP_KEY_NO_ARGS: options_reject("%s", inject->missing); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp cut_parser = {
-    NULL,
-    parse,
-    "A-B",
-    "Cuts the link between nodes A and B of a machine that is up. One that is dead already is "
-    "refused.\vExample: ecube cut 0-1",
-    children,
-    NULL,
-    NULL};
-
-static const struct argp kill_parser = {NULL,
-                                        parse,
-                                        "NODE",
-                                        "Kills a node of a machine that is up. One that is dead "
-                                        "already is refused.\vExample: ecube kill 3",
-                                        children,
-                                        NULL,
-                                        NULL};
-
-static int inject(const struct argp *parser, const char *verb, const char *missing, int argc,
-                  char **argv)
-{
-    struct inject arguments = {.missing = missing};
-
-    options_parse(parser, argc, argv, 0, &arguments);
+    command_line_parse(line, argc, argv, &arguments);
     return client_run(arguments.name_arguments.name,
                       json_pack("{s:s, s:s}", "verb", verb, "what", arguments.what), NULL, NULL,
                       NULL);
@@ -63,10 +48,10 @@ static int inject(const struct argp *parser, const char *verb, const char *missi
 
 int verb_cut(int argc, char **argv)
 {
-    return inject(&cut_parser, "cut", "name the link, as in 'ecube cut 0-1'", argc, argv);
+    return inject(&cut_line, "cut", argc, argv);
 }
 
 int verb_kill(int argc, char **argv)
 {
-    return inject(&kill_parser, "kill", "name the node, as in 'ecube kill 3'", argc, argv);
+    return inject(&kill_line, "kill", argc, argv);
 }

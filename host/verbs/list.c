@@ -19,7 +19,7 @@
 #include "host/machine/rundir.h"
 #include "host/command/verbs.h"
 
-enum { KEY_JSON = 600, ANSWER_MS = CLIENT_ANSWER_MS, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
+enum { ANSWER_MS = CLIENT_ANSWER_MS, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
 
 struct listed {
     char name[RUNDIR_NAME_MAX + 1];
@@ -36,34 +36,21 @@ struct list {
     unsigned count;
 };
 
-static const struct argp_option option_list[] = {
-    {"json", KEY_JSON, "FILE", 0,
-     "write it to FILE as JSON (-: standard output, and the table to standard error)", 0},
-    {0}};
+static const struct option_row option_rows[] = {
+    {"json", "FILE",
+     "write it to FILE as JSON (-: standard output, and the table to standard error)", option_text,
+     OPTION_AT(struct list, json)},
+    {0},
+};
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct list *list = state->input;
-
-    if (key != KEY_JSON) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    list->json = text;
-    return 0;
-}
-
-static const struct argp parser = {
-    option_list,
-    parse,
-    NULL,
-    "Shows your machines that are up: name, network, state, age, and the directory in which their "
-    "sockets lie: n0.gdb, n1.gdb, ... for GDB."
-    "\vA machine is whole; broken, when a node or link is dead; booting; or silent, when it has "
-    "not answered within three seconds.\n\n"
-    "Example: ecube list",
-    NULL,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .text = "Shows your machines that are up: name, network, state, age, and the directory in "
+            "which their sockets lie: n0.gdb, n1.gdb, ... for GDB."
+            "\vA machine is whole; broken, when a node or link is dead; booting; or silent, when "
+            "it has not answered within three seconds.\n\n"
+            "Example: ecube list",
+};
 
 /* A directory whose machine takes nobody may be that of a run, or of one that is just ending. */
 static void visit(void *context, const char *name)
@@ -264,11 +251,11 @@ int verb_list(int argc, char **argv)
     json_t *object;
     int status = 0;
 
-    options_parse(&parser, argc, argv, 0, &list);
+    command_line_parse(&command_line, argc, argv, &list);
     if (output_open(&output, list.json, &message) != 0) {
         return message_print(&message);
     }
-    rundir_sweep();
+    rundir_sweep(); /* what dead tools have left would show as machines that take nobody */
     rundir_list(visit, &list);
     wait_for_answers(&list);
     drop_ended(&list);

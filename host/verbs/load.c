@@ -19,33 +19,24 @@ struct load {
     uint64_t end_us; /* when --timeout is over */
 };
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct load *load = state->input;
+static const struct option_row option_rows[] = {
+    {.more = options_load, OPTION_AT(struct load, load_arguments), .group = 1},
+    {.more = options_name, OPTION_AT(struct load, name_arguments), .group = 2},
+    {0},
+};
 
-    (void)text;
-    if (key != ARGP_KEY_INIT) {
-        return ARGP_ERR_UNKNOWN;
-    }
-    state->child_inputs[0] = &load->load_arguments;
-    state->child_inputs[1] = &load->name_arguments;
-    return 0;
-}
-
-static const struct argp_child children[] = {
-    {&options_load_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
-
-static const struct argp parser = {
-    NULL,
-    parse,
-    "PROGRAM [ARGUMENT...]",
-    "Downloads PROGRAM into every node of a machine that is up, runs it and shows what it prints; "
-    "a table of what programs report goes to standard error."
-    "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
-    "Example: ecube load hello.elf 10 20",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "PROGRAM [ARGUMENT...]",
+    .text =
+        "Downloads PROGRAM into every node of a machine that is up, runs it and shows what it "
+        "prints; a table of what programs report goes to standard error."
+        "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
+        "Example: ecube load hello.elf 10 20",
+    .take_word = options_take_program,
+    .words_at = offsetof(struct load, load_arguments),
+    .in_order = true,
+};
 
 static void on_event(void *context, const json_t *event)
 {
@@ -57,6 +48,8 @@ static void on_event(void *context, const json_t *event)
     } else {
         view_event(&load->view, event);
     }
+    /* The next event is read only when this one's text has room: so a slow reader slows the program
+     * down, as in `run`, and memory has a bound. */
     if (!sink_wait(load->sink, SINK_BACKLOG_MAX, load->end_us)) {
         sink_abandon(load->sink);
     }
@@ -113,7 +106,7 @@ int verb_load(int argc, char **argv)
     json_t *answer;
     int status;
 
-    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &load);
+    command_line_parse(&command_line, argc, argv, &load);
     client_take_board(load.name_arguments.name);
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
         check_text(&job, &message) != 0 ||

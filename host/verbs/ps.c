@@ -12,8 +12,6 @@
 #include "host/command/output.h"
 #include "host/command/verbs.h"
 
-enum { KEY_JSON = 600 };
-
 /* Columns of a time and a count; what a node does has the rest of the line, 29 of 80. */
 enum { TIME = 12, COUNT = 5 };
 
@@ -25,54 +23,37 @@ struct ps {
     const char *json;
 };
 
-static const struct argp_option option_list[] = {
-    {"json", KEY_JSON, "FILE", 0,
+static const struct option_row option_rows[] = {
+    {"json", "FILE",
      "write everything, all counters too, to FILE (-: standard output, and the table to standard "
      "error)",
-     0},
-    {0}};
+     option_text, OPTION_AT(struct ps, json)},
+    {.more = options_name, OPTION_AT(struct ps, name_arguments), .group = 1},
+    {0},
+};
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct ps *ps = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &ps->name_arguments; break;
-    case KEY_JSON: ps->json = text; break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
-
-static const struct argp parser = {
-    option_list,
-    parse,
-    NULL,
-    "Shows the nodes of a machine that is up: state of the program, model time, frames sent, "
-    "received and sent again, circuits forwarded, and what the program does: where it computes, or "
-    "what it waits for and for whom."
-    "\vA send that the receiver \"has not asked for\" has no matching receive there. A node keeps "
-    "64 messages that its program has not received; where these places are full a send waits. "
-    "A collective "
-    "begins when all programs have called it: a program that waits \"for rank 5 to enter\" waits "
-    "because rank 5 has not called it yet. Open requests are those that the program has not waited "
-    "for yet.\n\n"
-    "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open ones), "
-    "\"stored\" (messages that have come and are not received), "
-    "\"wait\" and \"collective\", null when there is none:\n\n"
-    "  wait: kind (send, receive, probe, any, collective, plan, console, reader, sleep); of a "
-    "message peer, tag (null: any), bytes and stage (open: nothing has come; known: the receiver's "
-    "node knows of it; full: it has no place for it; moves); of a probe peer and tag; of any, "
-    "which is one of several, requests "
-    "(their number); of a sleep left_us; polls (true) when the program tests again and again\n"
-    "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer (missing "
-    "at the entry, or of the step), step, steps\n\n"
-    "Example: ecube ps --name lab",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .text = "Shows the nodes of a machine that is up: state of the program, model time, frames "
+            "sent, received and sent again, circuits forwarded, and what the program does: where "
+            "it computes, or what it waits for and for whom."
+            "\vA send that the receiver \"has not asked for\" has no matching receive there. A "
+            "node keeps 64 messages that its program has not received; where these places are full "
+            "a send waits. A collective begins when all programs have called it: a program that "
+            "waits \"for rank 5 to enter\" waits because rank 5 has not called it yet. Open "
+            "requests are those that the program has not waited for yet.\n\n"
+            "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open "
+            "ones), \"stored\" (messages that have come and are not received), \"wait\" and "
+            "\"collective\", null when there is none:\n\n"
+            "  wait: kind (send, receive, probe, any, collective, plan, console, reader, sleep); "
+            "of a message peer, tag (null: any), bytes and stage (open: nothing has come; known: "
+            "the receiver's node knows of it; full: it has no place for it; moves); of a probe "
+            "peer and tag; of any, which is one of several, requests (their number); of a sleep "
+            "left_us; polls (true) when the program tests again and again\n"
+            "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer "
+            "(missing at the entry, or of the step), step, steps\n\n"
+            "Example: ecube ps --name lab",
+};
 
 static double counter(const json_t *node, const char *name)
 {
@@ -124,7 +105,7 @@ int verb_ps(int argc, char **argv)
     json_t *answer;
     int status;
 
-    options_parse(&parser, argc, argv, 0, &ps);
+    command_line_parse(&command_line, argc, argv, &ps);
     if (output_open(&output, ps.json, &message) != 0) {
         return message_print(&message);
     }
@@ -135,6 +116,7 @@ int verb_ps(int argc, char **argv)
         return status;
     }
     print_nodes(answer);
+    /* These two are of the protocol between tool and machine. */
     json_object_del(answer, "event");
     json_object_del(answer, "status");
     if (output_write(&output, answer, &message) != 0) {

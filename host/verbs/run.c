@@ -19,15 +19,16 @@
 #include "host/command/verbs.h"
 #include "host/console/view.h"
 
-enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS, KEY_PLAN };
+/* The values of an option that may be given more than once; read when the network is known. */
+struct word_list {
+    const char *words[INJECTIONS_MAX];
+    unsigned count;
+};
 
 struct run {
     struct machine_arguments machine_arguments;
     struct load_arguments load_arguments;
-    const char *cuts[INJECTIONS_MAX];
-    const char *kills[INJECTIONS_MAX];
-    const char *crossings[INJECTIONS_MAX];
-    unsigned cut_count, kill_count, cross_count;
+    struct word_list cuts, kills, crossings;
     struct plan_list plans;
     bool plan_used[PLAN_LIST_MAX];
 
@@ -44,70 +45,54 @@ struct run {
     json_t *result;
 };
 
-static const struct argp_option option_list[] = {
-    {"plan", KEY_PLAN, "FILE", 0,
+static void add_word(const struct option_row *option, char *text, void *target)
+{
+    struct word_list *list = target;
+
+    if (list->count == INJECTIONS_MAX) {
+        command_line_reject("--%s: at most %d times", option->name, INJECTIONS_MAX);
+    }
+    list->words[list->count++] = text;
+}
+
+static const struct option_row option_rows[] = {
+    {"plan", "FILE",
      "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's for "
      "its operation, root and size; repeatable",
-     0},
-    {"cut", KEY_CUT, "A-B@PHASE", 0,
+     plan_list_add, OPTION_AT(struct run, plans)},
+    {"cut", "A-B@PHASE",
      "cut a link at the beginning of boot, download or run, or later (@run+2s; a number alone is "
      "ms), to see what happens",
-     0},
-    {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
-    {"cross", KEY_CROSS, "A-B,C-D", 0,
-     "exchange the far ends of two links before the boot, to see how it is diagnosed", 0},
+     add_word, OPTION_AT(struct run, cuts)},
+    {"kill", "N@PHASE", "kill a node likewise", add_word, OPTION_AT(struct run, kills)},
+    {"cross", "A-B,C-D",
+     "exchange the far ends of two links before the boot, to see how it is diagnosed", add_word,
+     OPTION_AT(struct run, crossings)},
+    {.more = options_machine, OPTION_AT(struct run, machine_arguments), .group = 1},
+    {.more = options_load, OPTION_AT(struct run, load_arguments), .group = 2},
     {0},
 };
 
-static void add_word(const char **words, unsigned *count, const char *option, const char *text)
-{
-    if (*count == INJECTIONS_MAX) {
-        options_reject("%s: at most %d times", option, INJECTIONS_MAX);
-    }
-    words[(*count)++] = text;
-}
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    struct run *run = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &run->machine_arguments;
-        state->child_inputs[1] = &run->load_arguments;
-        break;
-    case KEY_PLAN: plan_list_add(&run->plans, text); break;
-    case KEY_CUT: add_word(run->cuts, &run->cut_count, "--cut", text); break;
-    case KEY_KILL: add_word(run->kills, &run->kill_count, "--kill", text); break;
-    case KEY_CROSS: add_word(run->crossings, &run->cross_count, "--cross", text); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {
-    {&options_machine_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
-
-static const struct argp parser = {
-    option_list,
-    parse,
-    "PROGRAM [ARGUMENT...]",
-    "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. Each line "
-    "that a program prints appears with the node's rank in front, on the stream that the program "
-    "chose; a table of what programs report goes to standard error."
-    "\vOptions must stand before PROGRAM: the words behind it are passed to the program. Ctrl-C "
-    "ends "
-    "the run and says what its programs do, or wait for; a second Ctrl-C does not wait for "
-    "that.\n\n"
-    "The exit status is the largest of the programs'. One that crashed counts as 132 (undefined "
-    "instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 (memory), one that "
-    "an error of a call has ended as 159. 3: a dead node or link; 124: --timeout, or programs that "
-    "wait for ever; 2: bad input; 141: the reader of the output is gone.\n\n"
-    "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
-    "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
-    children,
-    NULL,
-    NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .words = "PROGRAM [ARGUMENT...]",
+    .text = "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. "
+            "Each line that a program prints appears with the node's rank in front, on the stream "
+            "that the program chose; a table of what programs report goes to standard error."
+            "\vOptions must stand before PROGRAM: the words behind it are passed to the program. "
+            "Ctrl-C ends the run and says what its programs do, or wait for; a second Ctrl-C does "
+            "not wait for that.\n\n"
+            "The exit status is the largest of the programs'. One that crashed counts as 132 "
+            "(undefined instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 "
+            "(memory), one that an error of a call has ended as 159. 3: a dead node or link; 124: "
+            "--timeout, or programs that wait for ever; 2: bad input; 141: the reader of the "
+            "output is gone.\n\n"
+            "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
+            "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
+    .take_word = options_take_program,
+    .words_at = offsetof(struct run, load_arguments),
+    .in_order = true,
+};
 
 static void on_emit(void *context, json_t *event)
 {
@@ -197,18 +182,18 @@ static void watch_signals(struct run *run)
 static int add_faults(const struct run *run, struct machine_options *options,
                       struct message *message)
 {
-    for (unsigned i = 0; i < run->cut_count; i++) {
-        if (options_add_injection(options, run->cuts[i], false, message) != 0) {
+    for (unsigned i = 0; i < run->cuts.count; i++) {
+        if (options_add_injection(options, run->cuts.words[i], false, message) != 0) {
             return -1;
         }
     }
-    for (unsigned i = 0; i < run->kill_count; i++) {
-        if (options_add_injection(options, run->kills[i], true, message) != 0) {
+    for (unsigned i = 0; i < run->kills.count; i++) {
+        if (options_add_injection(options, run->kills.words[i], true, message) != 0) {
             return -1;
         }
     }
-    for (unsigned i = 0; i < run->cross_count; i++) {
-        if (options_add_crossing(options, run->crossings[i], message) != 0) {
+    for (unsigned i = 0; i < run->crossings.count; i++) {
+        if (options_add_crossing(options, run->crossings.words[i], message) != 0) {
             return -1;
         }
     }
@@ -259,7 +244,7 @@ static int execute(struct run *run, const struct machine_options *options,
         rundir_remove(&rundir);
         return message_set(message, "cannot make an event loop: %s", uv_strerror(started));
     }
-    watch_signals(run);
+    watch_signals(run); /* before the first QEMU: a Ctrl-C from here on leaves nothing behind */
     rundir_watch_start(&run->rundir_watch, &run->loop, &rundir, NULL, NULL, NULL);
     uv_async_init(&run->loop, &run->written, on_written);
     run->written.data = run;
@@ -280,6 +265,7 @@ static int execute(struct run *run, const struct machine_options *options,
         uv_close((uv_handle_t *)&run->signals[i], NULL);
     }
     rundir_watch_close(&run->rundir_watch);
+    /* Closing turns the loop once more, and the sink's thread must not wake what is closed. */
     sink_be_still(run->sink);
     uv_close((uv_handle_t *)&run->written, NULL);
     machine_close(&run->machine);
@@ -315,7 +301,7 @@ int verb_run(int argc, char **argv)
 
     run.machine_arguments = options_machine_defaults();
     run.load_arguments = options_load_defaults();
-    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &run);
+    command_line_parse(&command_line, argc, argv, &run);
     if (prepare(&run, &options, &target, &output, &message) != 0) {
         return message_print(&message);
     }

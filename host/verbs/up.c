@@ -20,7 +20,7 @@
 
 #define NAME_DEFAULT "machine"
 
-enum { KEY_JTAG = 600, KEY_BLANK, KEY_PROGRAM, JTAG_PATIENCE_MS = 3600 * 1000 };
+enum { JTAG_PATIENCE_MS = 3600 * 1000 };
 
 struct up {
     struct machine_arguments machine_arguments;
@@ -29,56 +29,43 @@ struct up {
     const char *program;
 };
 
-static const struct argp_option option_list[] = {
-    {"jtag", KEY_JTAG, NULL, 0,
-     "also serve the nodes as one JTAG chain for OpenOCD ('ecube openocd'); unless --patience is "
-     "given, a link to a halted node then lives for an hour",
-     0},
-    {"blank", KEY_BLANK, NULL, 0,
-     "with --jtag: start nodes halted and without a kernel; the boot continues when they have been "
-     "given one over the chain and run",
-     0},
-    {"program", KEY_PROGRAM, "openocd", 0,
-     "start blank nodes and let OpenOCD write the kernel into them over the JTAG chain", 0},
-    {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state)
+static void take_programmer(const struct option_row *option, char *text, void *target)
 {
-    struct up *up = state->input;
+    struct up *up = target;
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &up->machine_arguments;
-        state->child_inputs[1] = &up->name_arguments;
-        break;
-    case KEY_JTAG: up->jtag = true; break;
-    case KEY_BLANK: up->blank = true; break;
-    case KEY_PROGRAM:
-        if (strcmp(text, "openocd") != 0) {
-            options_reject("--program %.40s: use openocd, the only one that is supported", text);
-        }
-        up->program = text;
-        up->jtag = up->blank = true;
-        break;
-    default: return ARGP_ERR_UNKNOWN;
+    (void)option;
+    if (strcmp(text, "openocd") != 0) {
+        command_line_reject("--program %.40s: use openocd, the only one that is supported", text);
     }
-    return 0;
+    up->program = text;
+    up->jtag = up->blank = true;
 }
 
-static const struct argp_child children[] = {
-    {&options_machine_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
+static const struct option_row option_rows[] = {
+    {"jtag", NULL,
+     "also serve the nodes as one JTAG chain for OpenOCD ('ecube openocd'); unless --patience is "
+     "given, a link to a halted node then lives for an hour",
+     option_flag, OPTION_AT(struct up, jtag)},
+    {"blank", NULL,
+     "with --jtag: start nodes halted and without a kernel; the boot continues when they have been "
+     "given one over the chain and run",
+     option_flag, OPTION_AT(struct up, blank)},
+    {"program", "openocd",
+     "start blank nodes and let OpenOCD write the kernel into them over the JTAG chain",
+     take_programmer, .at = 0},
+    {.more = options_machine, OPTION_AT(struct up, machine_arguments), .group = 1},
+    {.more = options_name, OPTION_AT(struct up, name_arguments), .group = 2},
+    {0},
+};
 
-static const struct argp parser = {option_list,
-                                   parse,
-                                   NULL,
-                                   "Boots a machine that stays until 'ecube down'. 'ecube load' "
-                                   "runs programs on it, 'ecube debug' opens GDB at its nodes."
-                                   "\vExamples: ecube up --network cube:3 --name lab\n"
-                                   "          ecube load --name lab hello.elf\n"
-                                   "          ecube down --name lab",
-                                   children,
-                                   NULL,
-                                   NULL};
+static const struct command_line command_line = {
+    option_rows,
+    .text = "Boots a machine that stays until 'ecube down'. 'ecube load' runs programs on it, "
+            "'ecube debug' opens GDB at its nodes."
+            "\vExamples: ecube up --network cube:3 --name lab\n"
+            "          ecube load --name lab hello.elf\n"
+            "          ecube down --name lab",
+};
 
 /* Two forks and a session of its own: the machine outlives the shell that started it. */
 static _Noreturn void become_daemon(const struct serve_options *options, int report_fd)
@@ -94,7 +81,7 @@ static _Noreturn void become_daemon(const struct serve_options *options, int rep
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    if (chdir("/") != 0) {
+    if (chdir("/") != 0) { /* else it would keep a file system from being unmounted */
         _exit(STATUS_BAD_INPUT);
     }
     _exit(serve_machine(options, report_fd));
@@ -257,7 +244,7 @@ int verb_up(int argc, char **argv)
     int ends[2], status;
     pid_t child;
 
-    options_parse(&parser, argc, argv, 0, &up);
+    command_line_parse(&command_line, argc, argv, &up);
     options.name = up.name_arguments.name;
     if (rundir_name_check(options.name, &message) != 0 ||
         options_make_machine(&up.machine_arguments, &options.machine, &options.target, &message) !=
@@ -265,6 +252,7 @@ int verb_up(int argc, char **argv)
         add_jtag(&up, &options, &message) != 0) {
         return message_print(&message);
     }
+    /* All that can be refused has been: what the new process finds wrong goes through the pipe. */
     if (pipe2(ends, O_CLOEXEC) != 0 || (child = fork()) < 0) {
         message_set(&message, "cannot start a process: %s", strerror(errno));
         return message_print(&message);
