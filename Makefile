@@ -83,7 +83,7 @@ LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
 CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
 CHECK_LIBRARY := $(CHECK_TESTED) \
-	$(call in,lib/check,allocate.c check.c entry.S)
+	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \

@@ -2,7 +2,7 @@
  * platform.h - the board's devices under one roof: memory map, links, clock and sleep.
  *
  * Shared by the kernel and by the bare images of tests and benches. platform.c is the only C file
- * that reads board.h.
+ * of the kernel that reads board.h.
  *
  * Units    us since the counter's zero
  * Context  kernel, interrupts masked

@@ -12,6 +12,7 @@
 #include "board/platform.h"
 #include "arch/armv7a/trap.h"
 #include "drivers/check.h"
+#include "drivers/link/link.h"
 #include "node/node.h"
 #include "router/incarnation.h"
 #include "wire/report.h"
@@ -22,10 +23,6 @@ enum {
     SERVE_US = 2000,           /* how long links may keep a program that could go on */
     TURN_US = 2000,            /* how long it then goes on before they are looked at again */
     PANIC_REPORT_US = 1000000, /* how long a kernel that has failed may still try to say so */
-    DIVIDE_TRAP = 0xdeec,      /* udf #0xec in Thumb */
-    SIGNAL_TRAP = 0xdeed,      /* udf #0xed */
-    ERROR_TRAP = 0xdeee,       /* udf #0xee */
-    FINDING_TRAP = 0xdeef      /* udf #0xef */
 };
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
@@ -176,59 +173,39 @@ static _Noreturn void panic_report(const struct fault *fault)
     trap_halt();
 }
 
-static uint32_t read_fault_address(uint32_t kind)
-{
-    uint32_t address;
-    if (kind == FAULT_DATA) {
-        __asm__ volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(address)); /* DFAR */
-    } else {
-        __asm__ volatile("mrc p15, 0, %0, c6, c0, 2" : "=r"(address)); /* IFAR */
-    }
-    return address;
-}
-
-static uint32_t read_fault_status(uint32_t kind)
-{
-    uint32_t status;
-    if (kind == FAULT_DATA) {
-        __asm__ volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(status)); /* DFSR */
-    } else {
-        __asm__ volatile("mrc p15, 0, %0, c5, c0, 1" : "=r"(status)); /* IFSR */
-    }
-    return status;
-}
-
 static bool inside(uintptr_t address, uintptr_t start, uintptr_t end)
 {
     return address >= start && address < end;
 }
 
-/* What an undefined instruction is: it may be a trap of the program's library, for a division by
- * zero, a signal, an error or a finding. */
-static uint32_t undefined_kind(uintptr_t pc, uint32_t cpsr)
+/* What an undefined instruction of a program is: it may be a trap of its library. */
+static uint32_t undefined_kind(const struct trap_frame *frame)
 {
-    if ((cpsr & CPSR_THUMB) == 0 || !inside(pc, platform_program.start, platform_program.end - 1)) {
-        return FAULT_UNDEFINED;
+    switch (trap_number(frame, platform_program.start, platform_program.end)) {
+    case TRAP_DIVIDE: return FAULT_DIVIDE;
+    case TRAP_SIGNAL: return FAULT_SIGNAL;
+    case TRAP_ERROR: return FAULT_ERROR;
+    case TRAP_FINDING: return FAULT_FINDING;
+    default: return FAULT_UNDEFINED;
     }
-    uint16_t code = *(const uint16_t *)pc;
-    return code == DIVIDE_TRAP    ? FAULT_DIVIDE
-           : code == SIGNAL_TRAP  ? FAULT_SIGNAL
-           : code == ERROR_TRAP   ? FAULT_ERROR
-           : code == FINDING_TRAP ? FAULT_FINDING
-                                  : FAULT_UNDEFINED;
 }
+
+_Static_assert((int)FAULT_DATA == TRAP_KIND_DATA && (int)FAULT_PREFETCH == TRAP_KIND_PREFETCH &&
+                   (int)FAULT_UNDEFINED == TRAP_KIND_UNDEFINED,
+               "what the architecture tells goes on the wire");
 
 void trap_fault(const struct trap_frame *frame, uint32_t kind)
 {
-    struct fault fault = {.kind = kind, .cpsr = frame->cpsr, .address = frame->registers[15]};
+    struct fault fault = {
+        .kind = kind, .processor_status = frame->cpsr, .address = frame->registers[15]};
     memcpy(fault.registers, frame->registers, sizeof(fault.registers));
     if (kind != FAULT_UNDEFINED) {
-        fault.address = read_fault_address(kind);
-        fault.status_register = read_fault_status(kind);
-    } else if ((frame->cpsr & CPSR_MODE) == CPSR_MODE_USER) {
-        fault.kind = undefined_kind(frame->registers[15], frame->cpsr);
+        fault.address = trap_fault_address(kind);
+        fault.status_register = trap_fault_status(kind);
+    } else if (trap_is_program(frame)) {
+        fault.kind = undefined_kind(frame);
     }
-    if ((frame->cpsr & CPSR_MODE) != CPSR_MODE_USER) {
+    if (!trap_is_program(frame)) {
         fault.kind |= FAULT_KERNEL;
         panic_report(&fault);
     }
@@ -248,6 +225,17 @@ _Noreturn void check_failed(const char *file, int line, const char *what)
     panic_report(&fault);
 }
 
+/* Whether the maker of one of them says that it can lose bytes. */
+static bool any_loses(struct link *const *links, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (links[i]->loses) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int kernel_main(void)
 {
     int link_count = platform_init();
@@ -264,7 +252,7 @@ int kernel_main(void)
         .plans = platform_plans.memory,
         .plan_bytes = platform_plans.bytes,
         .incarnation = incarnation,
-        .payload_checked = false, /* neither shared memory nor a serial line loses anything */
+        .payload_checked = any_loses(platform_links(), link_count),
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&
           node_memory_bytes(config.link_count, config.ring) <= MEMORY_BYTES_MAX);

@@ -49,7 +49,7 @@ struct fault {
     uint32_t address;
     uint32_t status_register;
     uint32_t registers[16]; /* r0..r12, sp, lr, pc */
-    uint32_t cpsr;
+    uint32_t processor_status;
     uint32_t line; /* of a failed CHECK: its line and, as text, its file: a string that stays */
     const char *text;
 };

@@ -375,7 +375,7 @@ static int send_fault(struct node *node)
                               .collectives = engine_entered(&node->engine),
                               .address = fault->address,
                               .status_register = fault->status_register,
-                              .cpsr = fault->cpsr,
+                              .processor_status = fault->processor_status,
                               .line = fault->line};
     uint8_t body[PACKET_BODY_MAX];
 

@@ -19,7 +19,7 @@ broken=$(
         # folder: what it may include beside itself, as path prefixes; what is not listed has the rule of the folder above
         may["board"] = "board/ arch/ drivers/"
         may["linker"] = "board/"
-        may["arch"] = "drivers/check.h"
+        may["arch"] = "drivers/check.h arch/"
         may["drivers"] = ""
         may["drivers/pci"] = may["drivers/timer"] = DRIVER = "drivers/check.h drivers/mmio.h drivers/status.h"
         may["drivers/interrupt"] = DRIVER " drivers/pci/"

@@ -17,8 +17,8 @@
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
  *   FAULT   0 kind u16 | 2 collectives u16, as in EXIT | 4 address u32 | 8 status register u32 |
- *           12 r0..r15 u32[16] | 76 cpsr u32 | 80 line u32 | 84 text: a kernel CHECK that failed,
- *           its file. Of a program instead:
+ *           12 registers u32[16] | 76 processor status u32 | 80 line u32 | 84 text: a kernel CHECK
+ *           that failed, its file. Of a program instead:
  *           80 address u32 | 84 what its stack held from there on, as much as fits
  *   LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *           spare[2] | peer id u32
@@ -222,9 +222,11 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
 struct fault_body {
     uint16_t kind; /* enum fault_kind */
     uint16_t collectives;
-    uint32_t address, status_register, registers[FAULT_REGISTERS], cpsr;
-    uint32_t line;       /* of a kernel CHECK; else the address at which `tail` begins */
-    const uint8_t *tail; /* the file of a kernel CHECK, without a zero byte; else stack */
+    uint32_t address, status_register, registers[FAULT_REGISTERS];
+    uint32_t
+        processor_status; /* r0 to r15, this and status_register: as the architecture has them */
+    uint32_t line;        /* of a kernel CHECK; else the address at which `tail` begins */
+    const uint8_t *tail;  /* the file of a kernel CHECK, without a zero byte; else stack */
     uint32_t tail_bytes;
 };
 
@@ -238,7 +240,7 @@ static inline uint32_t fault_pack(uint8_t *body, const struct fault_body *fault)
     for (unsigned i = 0; i < FAULT_REGISTERS; i++) {
         put32(body + 12 + 4 * i, fault->registers[i]);
     }
-    put32(body + 76, fault->cpsr);
+    put32(body + 76, fault->processor_status);
     put32(body + 80, fault->line);
     if (fault->tail_bytes > 0) {
         memcpy(body + FAULT_BYTES, fault->tail, fault->tail_bytes);
@@ -255,7 +257,7 @@ static inline bool fault_unpack(const uint8_t *body, uint32_t bytes, struct faul
                                  .collectives = get16(body + 2),
                                  .address = get32(body + 4),
                                  .status_register = get32(body + 8),
-                                 .cpsr = get32(body + 76),
+                                 .processor_status = get32(body + 76),
                                  .line = get32(body + 80),
                                  .tail = body + FAULT_BYTES,
                                  .tail_bytes = bytes - FAULT_BYTES};

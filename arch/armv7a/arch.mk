@@ -12,7 +12,8 @@ PROGRAM_FLAGS := -mthumb -march=armv7-a+fp -mfloat-abi=hard -mtp=soft
 KERNEL_LTO := -O2 -flto=auto
 KERNEL_LINK := $(KERNEL_LTO) -nostartfiles -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,--build-id=none
 
-# Of the kernel and of every bare image; of the library that programs are linked with; the start of a program.
-ARCH_KERNEL := $(addprefix arch/armv7a/,copy.S mmu.c start.S)
+# Of the kernel and of every bare image; of the library that programs are linked with; of the checks; the start of a program.
+ARCH_KERNEL := $(addprefix arch/armv7a/,copy.S mmu.c start.S trap.c)
 ARCH_LIBRARY := $(addprefix arch/armv7a/library/,call.S thread.S trap.S)
+ARCH_CHECK := arch/armv7a/library/check.S
 ARCH_START := arch/armv7a/library/crt0.S

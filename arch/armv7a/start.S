@@ -10,6 +10,8 @@
  *
  * Source: ARM DDI 0406C, B1.8 (exceptions), B4.1 (system control registers)
  */
+#include "arch/armv7a/trap_numbers.h"
+
     .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
@@ -22,16 +24,10 @@
     .equ MODE_USER, 0x10
     .equ CPSR_THUMB, 0x20
     .equ CPSR_FIQ_MASKED, 0x40
-    .equ FRAME_BYTES, 72            /* 17 words and one to keep the alignment */
-    .equ FRAME_SP, 52
-    .equ FRAME_PC, 60
-    .equ FRAME_CPSR, 64
+    .equ FRAME_BYTES, 4 * FRAME_WORDS + 4 /* one more keeps the alignment */
     .equ SCTLR_MMU_CACHES, 0x1805   /* I, Z, C, M */
     .equ CPACR_FLOAT, 0x00f00000    /* coprocessors 10 and 11 for everybody */
     .equ FPEXC_ENABLE, 0x40000000
-    .equ FAULT_DATA, 1              /* enum fault_kind, wire/report.h */
-    .equ FAULT_PREFETCH, 2
-    .equ FAULT_UNDEFINED, 3
 
     .section .vectors, "ax"
     .balign 32
@@ -148,7 +144,7 @@ return_to_program:
     .endm
 
 undefined_entry:
-    save_fault FAULT_UNDEFINED
+    save_fault TRAP_KIND_UNDEFINED
     tst r2, #CPSR_THUMB
     sub lr, lr, #2
     subeq lr, lr, #2
@@ -169,13 +165,13 @@ undefined_entry:
 prefetch_entry:
     sub lr, lr, #4
     touch 2                         /* IFAR */
-    save_fault FAULT_PREFETCH
+    save_fault TRAP_KIND_PREFETCH
     b fault
 
 data_entry:
     sub lr, lr, #8
     touch 0                         /* DFAR */
-    save_fault FAULT_DATA
+    save_fault TRAP_KIND_DATA
 
 fault:
     .cfi_startproc

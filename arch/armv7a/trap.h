@@ -11,16 +11,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "arch/armv7a/trap_numbers.h"
 
 struct trap_frame {
     uint32_t registers[16]; /* r0..r12, sp, lr, pc */
     uint32_t cpsr;
 };
-
-_Static_assert(sizeof(struct trap_frame) == 68, "start.S stores 17 words");
-
-enum { CPSR_MODE = 0x1f, CPSR_MODE_USER = 0x10, CPSR_THUMB = 0x20 };
 
 /* Called by start.S when memory is cleared: what the image does. It is not named `main`, so that a
  * debugger with the symbols of kernel and program knows one of that name. */
@@ -30,8 +29,18 @@ int kernel_main(void);
  * registers. */
 void trap_call(struct trap_frame *frame);
 void trap_interrupt(struct trap_frame *frame);
-/* The kinds are those of enum fault_kind; the frame's pc is the instruction at fault. */
+/* The kinds are TRAP_KIND_*; the frame's pc is the instruction at fault. */
 _Noreturn void trap_fault(const struct trap_frame *frame, uint32_t kind);
+
+/* Whether a program was interrupted, not the kernel. */
+bool trap_is_program(const struct trap_frame *frame);
+
+/* What a data or prefetch abort was about, and the processor's word on why. */
+uint32_t trap_fault_address(uint32_t kind);
+uint32_t trap_fault_status(uint32_t kind);
+
+/* Which TRAP_ an undefined instruction of a program, whose memory is given, is; 0: none of them. */
+uint32_t trap_number(const struct trap_frame *frame, uintptr_t start, uintptr_t end);
 
 /* Starts a program in user mode: r0 and r1 as given, all other registers and the floating-point
  * state zero. */

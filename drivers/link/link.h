@@ -72,6 +72,7 @@ struct link {
      * it earlier. */
     uint16_t coalesce;
     bool long_chunks; /* up to LINK_LONG_CHUNK_MAX bytes */
+    bool loses;       /* bytes may be lost or damaged on their way: data then carries a check */
 };
 
 /* The longest chunk that receive() hands out; every buffer has room for it behind its headroom. */

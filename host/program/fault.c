@@ -130,7 +130,7 @@ void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigne
 
     if (line == FAULT_REGISTER_LINES - 1) {
         snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " cpsr 0x%08x, fault status 0x%08x",
-                 fault->cpsr, fault->status_register);
+                 fault->processor_status, fault->status_register);
         return;
     }
     for (unsigned i = line * 4; i < line * 4 + 4; i++) {

@@ -10,7 +10,7 @@
 #include "lib/check/blocks.h"
 #include "wire/finding.h"
 
-/* Where the program, in its own code, has called the C library or ecube last: entry.S sets it. */
+/* Where the program, in its own code, has called the C library or ecube last: check.S sets it. */
 extern uint32_t ecube_check_place;
 
 /* Ends the program by what was found: `count` packed findings on the stack; there were `all`, which

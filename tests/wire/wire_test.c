@@ -339,7 +339,7 @@ TEST(a_fault_is_laid_out_as_drawn)
                                .collectives = 7,
                                .address = 4,
                                .status_register = 0x805,
-                               .cpsr = 16,
+                               .processor_status = 16,
                                .line = 17,
                                .tail = (const uint8_t *)"a.c",
                                .tail_bytes = 3};

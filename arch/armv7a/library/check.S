@@ -1,5 +1,5 @@
 /*
- * entry.S - remembers where a program calls what begins a transfer, and what takes and frees
+ * check.S - remembers where a program calls what begins a transfer, and what takes and frees
  * memory; the trap that tells what was found; and the note that says that a program has these
  * checks.
  *
@@ -9,6 +9,8 @@
  * Source   ld manual, --wrap; Procedure Call Standard for the Arm Architecture, 6.1.1 (ip);
  *          System V ABI, note section
  */
+#include "arch/armv7a/trap_numbers.h"
+
     .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
@@ -60,7 +62,7 @@ ecube_check_place:
     .thumb_func
 ecube_check_trap:           /* (list, count, all, at_end); does not return */
     .cfi_startproc
-    udf #239
+    udf #TRAP_FINDING
     .cfi_endproc
     .size ecube_check_trap, . - ecube_check_trap
 

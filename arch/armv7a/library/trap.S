@@ -7,6 +7,8 @@
  *
  * Source   Run-time ABI for the Arm Architecture, section 4.3.2 (division by zero)
  */
+#include "arch/armv7a/trap_numbers.h"
+
     .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
@@ -21,7 +23,7 @@
 __aeabi_idiv0:
     .thumb_func
 __aeabi_ldiv0:
-    udf #236
+    udf #TRAP_DIVIDE
     .size __aeabi_idiv0, . - __aeabi_idiv0
     .size __aeabi_ldiv0, . - __aeabi_ldiv0
 
@@ -31,7 +33,7 @@ __aeabi_ldiv0:
     .thumb_func
 ecube_signal:               /* (signal); does not return */
     .cfi_startproc
-    udf #237
+    udf #TRAP_SIGNAL
     .cfi_endproc
     .size ecube_signal, . - ecube_signal
 
@@ -41,6 +43,6 @@ ecube_signal:               /* (signal); does not return */
     .thumb_func
 ecube_error_trap:           /* (status, number, struct ecube_called *); does not return */
     .cfi_startproc
-    udf #238
+    udf #TRAP_ERROR
     .cfi_endproc
     .size ecube_error_trap, . - ecube_error_trap
