@@ -17,8 +17,8 @@
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
  *   FAULT   0 kind u16 | 2 collectives u16, as in EXIT | 4 address u32 | 8 status register u32 |
- *           12 registers u32[16] | 76 processor status u32 | 80 line u32 | 84 text: a kernel CHECK that
- *           failed, its file. Of a program instead:
+ *           12 registers u32[16] | 76 processor status u32 | 80 line u32 | 84 text: a kernel CHECK
+ *           that failed, its file. Of a program instead:
  *           80 address u32 | 84 what its stack held from there on, as much as fits
  *   LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *           spare[2] | peer id u32
