@@ -3,6 +3,7 @@
  */
 #include "tests/testing.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +30,30 @@ static void on_gone(void *context)
     (void)context;
 }
 
+/* The emulators are dead: what has their sockets' names takes nobody. Without the names they would
+ * count as starting. */
+static void name_sockets(const struct fixture *f, bool there)
+{
+    static const char *const kinds[] = {"stub", "qtest"};
+    char path[96];
+
+    for (unsigned i = 0; i < 2 * NODES; i++) {
+        snprintf(path, sizeof path, "%s/n%u.%s", f->directory, i / 2, kinds[i % 2]);
+        if (there) {
+            close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+        } else {
+            unlink(path);
+        }
+    }
+}
+
 static struct fixture *make_fixture(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
     snprintf(f->directory, sizeof f->directory, "/tmp/ecube-chain.XXXXXX");
     assert_non_null(mkdtemp(f->directory));
+    name_sockets(f, true);
     signal(SIGPIPE, SIG_IGN);
     uv_loop_init(&f->loop);
     f->machine = (struct emulator_machine){.directory = f->directory,
@@ -69,6 +88,7 @@ static void free_fixture(struct fixture *f)
         uv_run(&f->loop, UV_RUN_NOWAIT);
     }
     assert_int_equal(uv_loop_close(&f->loop), 0);
+    name_sockets(f, false);
     assert_int_equal(rmdir(f->directory), 0);
     free(f);
 }
