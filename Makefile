@@ -34,7 +34,7 @@ DRIVERS_TARGET := $(call in,drivers/interrupt,gic.c gicv2m.c msix.c) \
 DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
-ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c identity.c notice.c packet.c parcel.c \
+ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
 	router.c setup.c source.c stream.c)
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
@@ -43,9 +43,9 @@ COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engin
 	engine_send.c entry.c operation.c plan.c store.c)
 # Makes and proves plans: for the tool, the simulator and tests.
 PLANNER := $(call in,planner,build.c expand.c) \
-	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c both_ways.c bruck.c candidates.c cycle.c direct.c \
-		flow.c gray.c halving.c heard.c leaders.c multiphase.c neighbours.c pairs.c parcels.c permute.c pieces.c pipeline.c \
-		reverse.c rings.c rounds.c scan.c shift.c spread.c tree.c) \
+	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c block_sets.c both_ways.c bruck.c candidates.c cycle.c direct.c \
+		flow.c gray.c halving.c leaders.c multiphase.c neighbours.c pairs.c permute.c pieces.c pipeline.c \
+		reverse.c rings.c rounds.c scan.c shift.c spread.c superblocks.c tree.c) \
 	$(call in,planner/choose,choose.c cache.c make.c) \
 	$(call in,planner/output,order.c part.c perform.c) \
 	$(call in,planner/proof,blocks.c bound.c contents.c digest.c knowledge.c paths.c prove.c replay.c) \

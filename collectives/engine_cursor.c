@@ -34,15 +34,15 @@ void cursor_begin(const struct engine *e, struct engine_cursor *cursor, bool rec
 bool cursor_stands(const struct engine *e, const struct router *router,
                    struct engine_cursor *cursor)
 {
-    struct plan_run run;
+    struct slot_range range;
 
     while (cursor->left == 0) {
-        if (!plan_slots_next(&cursor->slots, &router->network, &run)) {
+        if (!plan_slots_next(&cursor->slots, &router->network, &range)) {
             return false;
         }
-        uint64_t at = engine_slot_at(e, run.first);
-        cursor->at = e->call.space[run.space] + at;
-        cursor->left = (uint32_t)(engine_slot_at(e, (uint64_t)run.first + run.count) - at);
+        uint64_t at = engine_slot_at(e, range.first);
+        cursor->at = e->call.space[range.space] + at;
+        cursor->left = (uint32_t)(engine_slot_at(e, (uint64_t)range.first + range.count) - at);
     }
     return true;
 }
@@ -54,12 +54,12 @@ uint64_t engine_extents_bytes(const struct engine *e, unsigned from, unsigned to
     for (; from < to && e->call.bytes; from++) {
         struct plan_extent extent = plan_extent_at(e->row, from);
         if (!e->operation->vector) {
-            bytes += (uint64_t)extent.run * extent.times * e->call.bytes;
+            bytes += (uint64_t)extent.length * extent.times * e->call.bytes;
             continue;
         }
         for (uint32_t i = 0; i < extent.times; i++) {
             uint64_t first = extent.first + (uint64_t)i * extent.stride;
-            bytes += engine_slot_at(e, first + extent.run) - engine_slot_at(e, first);
+            bytes += engine_slot_at(e, first + extent.length) - engine_slot_at(e, first);
         }
     }
     return bytes;

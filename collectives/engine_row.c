@@ -27,20 +27,20 @@ static void dissent(struct engine *e, struct engine_dissent what)
 static void find_sized(struct engine *e, const struct router *router, bool received)
 {
     struct plan_slots slots;
-    struct plan_run run;
+    struct slot_range range;
 
     e->sized[received] = (struct engine_cursor){.left = 0};
     plan_slots_begin(&slots, e->part, e->row, plan_is_invariant(e->part) ? e->rank : 0, received);
-    if (!plan_slots_next(&slots, &router->network, &run)) {
+    if (!plan_slots_next(&slots, &router->network, &range)) {
         return;
     }
-    struct ecube_block block = engine_block_at(e, run.space, run.first);
+    struct ecube_block block = engine_block_at(e, range.space, range.first);
     const uint32_t *room = received ? e->call.writable_bytes : e->call.space_bytes;
-    if ((uint64_t)block.at + block.bytes > room[run.space]) {
+    if ((uint64_t)block.at + block.bytes > room[range.space]) {
         dissent(e, (struct engine_dissent){.status = E_FAULT});
         return;
     }
-    e->sized[received].at = e->call.space[run.space] + block.at;
+    e->sized[received].at = e->call.space[range.space] + block.at;
     e->sized[received].left = block.bytes;
 }
 

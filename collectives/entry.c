@@ -65,7 +65,7 @@ static bool is_after(uint16_t epoch, uint16_t other)
 static void begin_epoch(struct entering *e)
 {
     e->entered = e->up_sent = false;
-    e->heard = 0;
+    e->joined = 0;
     e->sum = (struct enter_body){
         .failed = ID_UNKNOWN, .first_rank = ID_UNKNOWN, .other_rank = ID_UNKNOWN};
 }
@@ -156,7 +156,7 @@ static void close_from(struct entering *e, const struct router *router, uint16_t
         e->closed = true;
         e->closed_from = epoch;
         e->why = (int16_t)why;
-        e->closing = ((e->heard & children(e, router)) | parent(router)) & ~knows;
+        e->closing = ((e->joined & children(e, router)) | parent(router)) & ~knows;
     } else if (e->closed_from == epoch) {
         e->closing &= ~knows;
     }
@@ -206,8 +206,8 @@ static void take_enter(struct entering *e, const struct router *router,
         }
     } else if (e->closed && !is_after(e->closed_from, enter->epoch)) {
         e->closing |= port; /* it has not been told before: it had not asked */
-    } else if (enter->epoch == (uint16_t)(e->decided + 1) && !(e->heard & port)) {
-        e->heard |= port;
+    } else if (enter->epoch == (uint16_t)(e->decided + 1) && !(e->joined & port)) {
+        e->joined |= port;
         entry_join(&e->sum, enter);
     }
 }
@@ -346,7 +346,7 @@ static void pump_up(struct entering *e, struct router *router)
 {
     uint16_t next = (uint16_t)(e->decided + 1);
 
-    if (!e->entered || e->up_sent || e->heard != children(e, router) ||
+    if (!e->entered || e->up_sent || e->joined != children(e, router) ||
         (e->closed && (e->reached || !is_after(e->closed_from, next)))) {
         return;
     }
@@ -399,7 +399,7 @@ bool entry_has_business(const struct entering *e)
 
 uint32_t entry_awaits(const struct entering *e, const struct router *router)
 {
-    uint32_t missing = find_children(router) & ~e->heard;
+    uint32_t missing = find_children(router) & ~e->joined;
 
     if (missing) {
         return network_neighbour(&router->network, router->id, (unsigned)__builtin_ctz(missing));

@@ -56,7 +56,7 @@ struct entering {
     uint16_t closed_from;
     int16_t why;         /* of the closure */
     int16_t status;      /* result of `decided` */
-    uint32_t heard;      /* ports of the children that are in `sum` */
+    uint32_t joined;     /* ports of the children that are in `sum` */
     uint32_t down;       /* ports of the children that are owed the result of `decided` */
     uint32_t closing;    /* ports in the tree that are owed word of the closure */
     uint32_t late;       /* ... that asked with a program that has ended here, */

@@ -31,6 +31,12 @@ enum { OPERATIONS = ECUBE_OPERATIONS };
 
 enum space { SPACE_SEND, SPACE_RECEIVE, SPACE_SCRATCH, SPACES };
 
+/* Slots of a space that follow each other. */
+struct slot_range {
+    uint8_t space; /* enum space */
+    uint32_t first, count;
+};
+
 /* How many slots a space has, and on which nodes. */
 enum span {
     SPAN_NONE,

@@ -65,11 +65,11 @@ static uint32_t slots_of(const struct looking *l, unsigned space)
 
 static bool extent_fits(const struct looking *l, const struct plan_extent *extent)
 {
-    if (extent->space >= SPACES || extent->run == 0 || extent->times == 0 ||
-        (extent->times > 1 && extent->stride < extent->run)) {
+    if (extent->space >= SPACES || extent->length == 0 || extent->times == 0 ||
+        (extent->times > 1 && extent->stride < extent->length)) {
         return false;
     }
-    uint64_t last = extent->first + (uint64_t)(extent->times - 1) * extent->stride + extent->run;
+    uint64_t last = extent->first + (uint64_t)(extent->times - 1) * extent->stride + extent->length;
     return last <= slots_of(l, extent->space);
 }
 
@@ -81,7 +81,7 @@ static bool is_one_block(const struct looking *l, const uint8_t *row, unsigned f
         return true;
     }
     struct plan_extent extent = plan_extent_at(row, from);
-    return to - from == 1 && extent.run == 1 && extent.times == 1 && extent.space == space;
+    return to - from == 1 && extent.length == 1 && extent.times == 1 && extent.space == space;
 }
 
 /* Adds up the slots of extents [from, to); false when one of them lies outside its space. */
@@ -93,7 +93,7 @@ static bool extents_fit(const struct looking *l, const uint8_t *row, unsigned fr
         if (!extent_fits(l, &extent)) {
             return false;
         }
-        *slots += (uint64_t)extent.run * extent.times;
+        *slots += (uint64_t)extent.length * extent.times;
     }
     return true;
 }
@@ -294,38 +294,39 @@ void plan_slots_begin(struct plan_slots *slots, const uint8_t *part, const uint8
 
 /* How many of the blocks from `done` on stay neighbours in memory when the rank is added to their
  * slots, and where the first of them lies. */
-static uint32_t translated_run(const struct plan_slots *slots, const struct network *network,
-                               const struct plan_extent *extent, uint32_t *first)
+static uint32_t translated_range(const struct plan_slots *slots, const struct network *network,
+                                 const struct plan_extent *extent, uint32_t *first)
 {
     uint32_t base = extent->first + slots->times * extent->stride, count = 1;
-    uint32_t run = extent->run;
+    uint32_t length = extent->length;
 
-    if (network->kind == NETWORK_CUBE && !(run & (run - 1)) && base % run == 0) {
-        *first = (base ^ slots->rank) & ~(run - 1);
-        return run;
+    if (network->kind == NETWORK_CUBE && !(length & (length - 1)) && base % length == 0) {
+        *first = (base ^ slots->rank) & ~(length - 1);
+        return length;
     }
     *first = network_translate(network, base + slots->done, slots->rank);
-    while (slots->done + count < run &&
+    while (slots->done + count < length &&
            network_translate(network, base + slots->done + count, slots->rank) == *first + count) {
         count++;
     }
     return count;
 }
 
-bool plan_slots_next(struct plan_slots *slots, const struct network *network, struct plan_run *run)
+bool plan_slots_next(struct plan_slots *slots, const struct network *network,
+                     struct slot_range *range)
 {
     if (slots->extent == slots->extent_end) {
         return false;
     }
     struct plan_extent extent = plan_extent_at(slots->row, slots->extent);
-    run->space = extent.space;
-    run->first = extent.first + slots->times * extent.stride;
-    run->count = extent.run;
+    range->space = extent.space;
+    range->first = extent.first + slots->times * extent.stride;
+    range->count = extent.length;
     if (slots->translated >> extent.space & 1) {
-        run->count = translated_run(slots, network, &extent, &run->first);
+        range->count = translated_range(slots, network, &extent, &range->first);
     }
-    slots->done += run->count;
-    if (slots->done == extent.run) {
+    slots->done += range->count;
+    if (slots->done == extent.length) {
         slots->done = 0;
         slots->times++;
     }

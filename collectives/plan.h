@@ -32,23 +32,20 @@ bool plan_writes(const uint8_t *part, unsigned space);
 const uint8_t *plan_first(const uint8_t *part);
 const uint8_t *plan_next(const uint8_t *part, const uint8_t *row);
 
-/* Goes through the slots of a row's extents in their order, as runs that lie together in memory. */
+/* Goes through the slots of a row's extents in their order, as ranges that lie together in
+ * memory. */
 struct plan_slots {
     const uint8_t *row;
     uint32_t rank; /* 0 unless the plan is invariant */
     uint8_t extent, extent_end;
-    uint32_t times, done; /* runs of the extent, blocks of the run, that are through */
+    uint32_t times, done; /* ranges of the extent, blocks of the range, that are through */
     uint8_t translated;   /* mask of enum space */
-};
-
-struct plan_run {
-    uint8_t space;
-    uint32_t first, count;
 };
 
 void plan_slots_begin(struct plan_slots *slots, const uint8_t *part, const uint8_t *row,
                       uint32_t rank, bool received);
-bool plan_slots_next(struct plan_slots *slots, const struct network *network, struct plan_run *run);
+bool plan_slots_next(struct plan_slots *slots, const struct network *network,
+                     struct slot_range *range);
 
 /* The peer of a row that sends, or that receives. */
 uint32_t plan_peer(const uint8_t *part, uint32_t peer, const struct network *network,

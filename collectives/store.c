@@ -165,41 +165,42 @@ static void end(struct plan_store *store, int status)
     store->status = (int16_t)status;
 }
 
-/* The first piece says how much there is. */
-static bool begin_part(struct plan_store *store, const struct plan_part_body *piece)
+/* The first fragment says how much there is. */
+static bool begin_part(struct plan_store *store, const struct plan_part_body *fragment)
 {
-    if (piece->total < PLAN_HEADER_BYTES || piece->total % 4) {
-        end(store, piece->total == 0 && piece->status < 0 ? piece->status : E_FORMAT);
+    if (fragment->total < PLAN_HEADER_BYTES || fragment->total % 4) {
+        end(store, fragment->total == 0 && fragment->status < 0 ? fragment->status : E_FORMAT);
         return false;
     }
     /* with the header, by which parts are found one behind the other */
-    if (piece->bytes < PLAN_HEADER_BYTES || plan_bytes(piece->data) != piece->total) {
+    if (fragment->bytes < PLAN_HEADER_BYTES || plan_bytes(fragment->data) != fragment->total) {
         end(store, E_FORMAT);
         return false;
     }
-    if (!make_room(store, piece->total)) {
+    if (!make_room(store, fragment->total)) {
         end(store, E_NO_ROOM);
         return false;
     }
-    store->total = piece->total;
+    store->total = fragment->total;
     return true;
 }
 
-/* A piece that does not continue what is here is dropped: a question may have been answered twice.
+/* A fragment that does not continue what is here is dropped: a question may have been answered
+ * twice.
  */
-static void take_piece(struct plan_store *store, const struct router *router,
-                       const struct plan_part_body *piece, uint64_t now_us)
+static void take_fragment(struct plan_store *store, const struct router *router,
+                          const struct plan_part_body *fragment, uint64_t now_us)
 {
-    if (piece->offset != store->got || (store->got == 0 && !begin_part(store, piece))) {
+    if (fragment->offset != store->got || (store->got == 0 && !begin_part(store, fragment))) {
         return;
     }
-    if (piece->total != store->total || piece->bytes == 0 ||
-        piece->bytes > store->total - store->got) {
+    if (fragment->total != store->total || fragment->bytes == 0 ||
+        fragment->bytes > store->total - store->got) {
         end(store, E_FORMAT);
         return;
     }
-    memcpy(store->memory + store->at + store->got, piece->data, piece->bytes);
-    store->got += piece->bytes;
+    memcpy(store->memory + store->at + store->got, fragment->data, fragment->bytes);
+    store->got += fragment->bytes;
     store->due = store->got < store->total;
     store->again_us = now_us;
     if (store->due) {
@@ -213,7 +214,7 @@ static void take_piece(struct plan_store *store, const struct router *router,
 void store_packet(struct plan_store *store, const struct router *router,
                   const struct notice *notice, uint64_t now_us)
 {
-    struct plan_part_body piece;
+    struct plan_part_body fragment;
     struct predicted_body predicted;
 
     if (!store->asking) {
@@ -225,9 +226,9 @@ void store_packet(struct plan_store *store, const struct router *router,
             store->predicted = predicted;
             store->asking = store->due = false;
         }
-    } else if (!store->predicts && plan_part_unpack(notice->body, notice->bytes, &piece) &&
-               piece.question == store->question) {
-        take_piece(store, router, &piece, now_us);
+    } else if (!store->predicts && plan_part_unpack(notice->body, notice->bytes, &fragment) &&
+               fragment.question == store->question) {
+        take_fragment(store, router, &fragment, now_us);
     }
 }
 

@@ -1,13 +1,13 @@
 /*
  * store.h - the plans that a node has, and how it comes by another one.
  *
- * Plans are the kernel's. A node that needs one which it has not asks the host for its part, piece
- * by piece, and puts them together in a store of bounded size; the part is checked when it is
- * whole. A simulator has all parts in memory already: its nodes are given them (preload) and read
- * them in place.
+ * Plans are the kernel's. A node that needs one which it has not asks the host for its part,
+ * fragment by fragment, and puts them together in a store of bounded size; the part is checked when
+ * it is whole. A simulator has all parts in memory already: its nodes are given them (preload) and
+ * read them in place.
  *
- *     IDLE --store_want--> ASKING --PLAN_PART, the last piece--> IDLE, found
- *                            |  ^---- again after ASK_AGAIN_US without a piece
+ *     IDLE --store_want--> ASKING --PLAN_PART, the last fragment--> IDLE, found
+ *                            |  ^---- again after ASK_AGAIN_US without a fragment
  *                            +--- no such plan, no room, a damaged part --> IDLE, `status`
  *
  * A store that is full forgets all of its plans but the one that is in use, which keeps its place;

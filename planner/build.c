@@ -71,7 +71,7 @@ struct slots slots_begin(const struct plan *plan)
 
 bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count)
 {
-    if (count != extent->run || first < extent->first + extent->run) {
+    if (count != extent->length || first < extent->first + extent->length) {
         return false;
     }
     if (extent->times == 1) {
@@ -84,11 +84,11 @@ bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count)
     return true;
 }
 
-/* Whether a run goes on where an extent ends, or repeats it; then the extent has it too. */
+/* Whether a range goes on where an extent ends, or repeats it; then the extent has it too. */
 static bool extent_takes(struct plan_extent *extent, uint32_t first, uint32_t count)
 {
-    if (extent->times == 1 && first == extent->first + extent->run) {
-        extent->run += count;
+    if (extent->times == 1 && first == extent->first + extent->length) {
+        extent->length += count;
         return true;
     }
     return extent_repeats(extent, first, count);
@@ -115,7 +115,7 @@ void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_
     add_extent(
         plan, slots,
         (struct plan_extent){
-            .space = (uint8_t)space, .first = first, .run = count, .stride = count, .times = 1});
+            .space = (uint8_t)space, .first = first, .length = count, .stride = count, .times = 1});
 }
 
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count)
@@ -131,10 +131,12 @@ struct slots slots_apart(struct plan *plan, enum space space, uint32_t first, ui
 {
     struct slots slots = slots_begin(plan);
 
-    add_extent(
-        plan, &slots,
-        (struct plan_extent){
-            .space = (uint8_t)space, .first = first, .run = 1, .stride = stride, .times = count});
+    add_extent(plan, &slots,
+               (struct plan_extent){.space = (uint8_t)space,
+                                    .first = first,
+                                    .length = 1,
+                                    .stride = stride,
+                                    .times = count});
     return slots;
 }
 
@@ -143,7 +145,7 @@ static uint32_t slots_count(const struct plan *plan, struct slots slots)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < slots.count; i++) {
-        count += plan->extents[slots.at + i].run * plan->extents[slots.at + i].times;
+        count += plan->extents[slots.at + i].length * plan->extents[slots.at + i].times;
     }
     return count;
 }
@@ -222,50 +224,51 @@ bool space_is_translated(const struct plan *plan, unsigned space)
     return space < SPACE_SCRATCH && operation_of(plan->operation)->span[space] == SPAN_NODES;
 }
 
-struct pieces pieces_of(const struct plan *plan, struct slots slots, uint32_t by)
+struct slot_ranges ranges_of(const struct plan *plan, struct slots slots, uint32_t by)
 {
-    return (struct pieces){
+    return (struct slot_ranges){
         .plan = plan, .extent = slots.at, .extent_end = slots.at + slots.count, .by = by};
 }
 
-/* What of a run, from `done` on, stays together when it is moved to rank `by`: on a cube an aligned
- * one as a whole, which is read upwards. */
-static struct piece moved(const struct pieces *pieces, struct piece run)
+/* What of a range, from `done` on, stays together when it is moved to rank `by`: on a cube an
+ * aligned one as a whole, which is read upwards. */
+static struct slot_range moved(const struct slot_ranges *ranges, struct slot_range whole)
 {
-    const struct network *network = &pieces->plan->network;
-    uint32_t first = run.first + pieces->done, count = 1;
+    const struct network *network = &ranges->plan->network;
+    uint32_t first = whole.first + ranges->done, count = 1;
 
-    if (network->kind == NETWORK_CUBE && !(run.count & (run.count - 1)) &&
-        run.first % run.count == 0) {
-        return (struct piece){run.space, (run.first ^ pieces->by) & ~(run.count - 1), run.count};
+    if (network->kind == NETWORK_CUBE && !(whole.count & (whole.count - 1)) &&
+        whole.first % whole.count == 0) {
+        return (struct slot_range){whole.space, (whole.first ^ ranges->by) & ~(whole.count - 1),
+                                   whole.count};
     }
-    uint32_t to = network_translate(network, first, pieces->by);
-    while (pieces->done + count < run.count &&
-           network_translate(network, first + count, pieces->by) == to + count) {
+    uint32_t to = network_translate(network, first, ranges->by);
+    while (ranges->done + count < whole.count &&
+           network_translate(network, first + count, ranges->by) == to + count) {
         count++;
     }
-    return (struct piece){run.space, to, count};
+    return (struct slot_range){whole.space, to, count};
 }
 
-bool pieces_next(struct pieces *pieces, struct piece *piece)
+bool ranges_next(struct slot_ranges *ranges, struct slot_range *range)
 {
-    if (pieces->extent == pieces->extent_end) {
+    if (ranges->extent == ranges->extent_end) {
         return false;
     }
-    const struct plan_extent *extent = &pieces->plan->extents[pieces->extent];
-    *piece =
-        (struct piece){extent->space, extent->first + pieces->times * extent->stride, extent->run};
-    if (pieces->by && space_is_translated(pieces->plan, extent->space)) {
-        *piece = moved(pieces, *piece);
+    const struct plan_extent *extent = &ranges->plan->extents[ranges->extent];
+    *range = (struct slot_range){extent->space, extent->first + ranges->times * extent->stride,
+                                 extent->length};
+    if (ranges->by && space_is_translated(ranges->plan, extent->space)) {
+        *range = moved(ranges, *range);
     }
-    pieces->done += piece->count;
-    if (pieces->done == extent->run) {
-        pieces->done = 0;
-        pieces->times++;
+    ranges->done += range->count;
+    if (ranges->done == extent->length) {
+        ranges->done = 0;
+        ranges->times++;
     }
-    if (pieces->times == extent->times) {
-        pieces->times = 0;
-        pieces->extent++;
+    if (ranges->times == extent->times) {
+        ranges->times = 0;
+        ranges->extent++;
     }
     return true;
 }

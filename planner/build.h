@@ -38,14 +38,14 @@ struct plan *build_begin(const struct network *network, const struct plan_reques
 struct slots slots_begin(const struct plan *plan);
 void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_t first,
                uint32_t count);
-/* One list of one run. */
+/* A list of one range. */
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count);
 /* One list of slots `stride` apart. An invariant plan moves each by itself, even where they lie
  * together, so they keep their order at every node. */
 struct slots slots_apart(struct plan *plan, enum space space, uint32_t first, uint32_t stride,
                          uint32_t count);
 
-/* Whether a run is one more of an extent's, as far behind its last as those lie apart; then the
+/* Whether a range is one more of an extent's, as far behind its last as those lie apart; then the
  * extent has it too. */
 bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count);
 
@@ -63,20 +63,15 @@ void build_ahead(struct plan *plan);
 /* Whether the plan has so many circuits that it would not fit, which is noted. */
 bool build_too_many(struct plan *plan, uint64_t circuits);
 
-/* The slots of extents, as runs of one space. `by` is the rank to which an invariant plan's are
+/* The slots of extents, as ranges of one space. `by` is the rank to which an invariant plan's are
  * translated; 0 otherwise. */
-struct piece {
-    uint8_t space;
-    uint32_t first, count;
-};
-
-struct pieces {
+struct slot_ranges {
     const struct plan *plan;
     uint32_t extent, extent_end, times, done, by;
 };
 
-struct pieces pieces_of(const struct plan *plan, struct slots slots, uint32_t by);
-bool pieces_next(struct pieces *pieces, struct piece *piece);
+struct slot_ranges ranges_of(const struct plan *plan, struct slots slots, uint32_t by);
+bool ranges_next(struct slot_ranges *ranges, struct slot_range *range);
 
 /* Whether slots of a space go along when node 0 is moved: those that there are for every rank. */
 bool space_is_translated(const struct plan *plan, unsigned space);

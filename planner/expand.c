@@ -7,11 +7,11 @@ static struct slots translated(struct plan *all, const struct plan *plan, struct
                                uint32_t by)
 {
     struct slots result = slots_begin(all);
-    struct pieces pieces = pieces_of(plan, slots, by);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, slots, by);
+    struct slot_range range;
 
-    while (pieces_next(&pieces, &piece)) {
-        slots_add(all, &result, (enum space)piece.space, piece.first, piece.count);
+    while (ranges_next(&ranges, &range)) {
+        slots_add(all, &result, (enum space)range.space, range.first, range.count);
     }
     return result;
 }

@@ -23,7 +23,7 @@
 #include "router/lane.h"
 #include "router/notice.h"
 #include "router/packet.h"
-#include "router/parcel.h"
+#include "router/frame_builder.h"
 #include "router/port.h"
 #include "router/setup.h"
 #include "router/source.h"

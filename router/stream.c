@@ -30,7 +30,7 @@
 #include "router/circuit.h"
 #include "router/lane.h"
 #include "router/notice.h"
-#include "router/parcel.h"
+#include "router/frame_builder.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/source.h"
@@ -47,15 +47,15 @@ static struct circuit *oldest(struct port *port)
     return port->circuit_count ? &port->circuits[port->circuit_first] : NULL;
 }
 
-/* Adds pieces of the oldest circuit of `in` to a parcel, as far as they are there and fit. */
+/* Adds pieces of the oldest circuit of `in` to a frame, as far as they are there and fit. */
 static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
-                    struct parcel *parcel, unsigned segments_max, bool checked)
+                    struct frame_builder *frame, unsigned segments_max, bool checked)
 {
     struct piece *piece;
 
-    while (parcel->count < segments_max && parcel->bytes < parcel->limit &&
-           !(parcel->flags & FLAG_LAST) && (piece = channel_piece(&in->channel)) != NULL) {
-        uint32_t bytes = parcel->limit - parcel->bytes;
+    while (frame->count < segments_max && frame->bytes < frame->limit &&
+           !(frame->flags & FLAG_LAST) && (piece = channel_piece(&in->channel)) != NULL) {
+        uint32_t bytes = frame->limit - frame->bytes;
         struct segment segment = {.data = piece->data,
                                   .owner = OWNER_BUFFER,
                                   .port = (uint8_t)in_port,
@@ -68,12 +68,12 @@ static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
             piece->split = true;
         } else {
             bytes = piece->bytes;
-            parcel->flags = piece->flags;
+            frame->flags = piece->flags;
             channel_drop_piece(&in->channel);
         }
         segment.bytes = bytes;
         segment.credit_bytes = bytes;
-        parcel_add(parcel, segment, checked);
+        frame_builder_add(frame, segment, checked);
         circuit->moved += bytes;
     }
 }
@@ -115,21 +115,21 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
 static bool send_abort(struct router *router, unsigned out_port)
 {
     struct port *out = &router->ports[out_port];
-    struct parcel parcel;
+    struct frame_builder frame;
 
     if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES)) {
         return false;
     }
-    uint8_t *header = parcel_header(&out->channel);
+    uint8_t *header = frame_builder_header(&out->channel);
     if (!header) {
         return false;
     }
-    parcel_begin(&parcel, &out->channel, header);
+    frame_builder_begin(&frame, &out->channel, header);
     header[FRAME_HEADER_BYTES] = 0;
     struct segment filler = {.data = header + FRAME_HEADER_BYTES, .bytes = FILLER_BYTES};
-    parcel_add(&parcel, filler, router->payload_checked);
-    parcel.flags = FLAG_LAST | FLAG_ABORT;
-    parcel_send(router, out_port, &parcel, header);
+    frame_builder_add(&frame, filler, router->payload_checked);
+    frame.flags = FLAG_LAST | FLAG_ABORT;
+    frame_builder_send(router, out_port, &frame, header);
     lane_close(out);
     return true;
 }
@@ -171,7 +171,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     struct port *out = &router->ports[out_port], *in = &router->ports[in_port];
     struct circuit *circuit = oldest(in);
     bool checked = router->payload_checked;
-    struct parcel parcel;
+    struct frame_builder frame;
 
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece) {
@@ -183,18 +183,18 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     }
     uint8_t *header = NULL;
     if (checked || piece->split) {
-        header = parcel_header(&out->channel);
+        header = frame_builder_header(&out->channel);
         if (!header) {
             return false;
         }
     }
-    parcel_begin(&parcel, &out->channel, header);
-    collect(in, in_port, circuit, &parcel, FRAME_SEGMENTS_MAX - 1, checked);
-    if (!keeps_word(router, in, circuit, parcel.flags)) {
-        parcel.flags = FLAG_LAST | FLAG_ABORT;
+    frame_builder_begin(&frame, &out->channel, header);
+    collect(in, in_port, circuit, &frame, FRAME_SEGMENTS_MAX - 1, checked);
+    if (!keeps_word(router, in, circuit, frame.flags)) {
+        frame.flags = FLAG_LAST | FLAG_ABORT;
     }
-    parcel_send(router, out_port, &parcel, header);
-    if (parcel.flags & FLAG_LAST) {
+    frame_builder_send(router, out_port, &frame, header);
+    if (frame.flags & FLAG_LAST) {
         circuit_close(router, in_port, circuit);
         due_bytes(router, in_port);
         lane_close(out);
@@ -202,12 +202,12 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     return true;
 }
 
-/* Adds to a parcel what a source has been given, as far as it fits. */
-static void collect_own(struct router *router, struct source *source, struct parcel *parcel)
+/* Adds to a frame what a source has been given, as far as it fits. */
+static void collect_own(struct router *router, struct source *source, struct frame_builder *frame)
 {
-    while (parcel->bytes < parcel->limit && source->moved < source->given) {
-        struct segment segment = source_take(router, source, parcel->limit - parcel->bytes);
-        parcel_add(parcel, segment, router->payload_checked);
+    while (frame->bytes < frame->limit && source->moved < source->given) {
+        struct segment segment = source_take(router, source, frame->limit - frame->bytes);
+        frame_builder_add(frame, segment, router->payload_checked);
     }
 }
 
@@ -217,7 +217,7 @@ static void collect_own(struct router *router, struct source *source, struct par
 static bool send_from_source(struct router *router, unsigned out_port, struct source *source)
 {
     struct port *out = &router->ports[out_port];
-    struct parcel parcel;
+    struct frame_builder frame;
 
     if (source_is_cut(source)) {
         return abort_from_source(router, out_port, source);
@@ -226,17 +226,17 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
     if (given == 0 || !channel_room(&out->channel, 4) || !enough_credit(router, out, given)) {
         return false;
     }
-    uint8_t *header = parcel_header(&out->channel);
+    uint8_t *header = frame_builder_header(&out->channel);
     if (!header) {
         return false;
     }
-    parcel_begin(&parcel, &out->channel, header);
-    collect_own(router, source, &parcel);
+    frame_builder_begin(&frame, &out->channel, header);
+    collect_own(router, source, &frame);
     bool last = source->moved == source->length, emptied = source->moved == source->given;
     if (emptied) {
-        parcel.flags = last ? FLAG_LAST : FLAG_ASK;
+        frame.flags = last ? FLAG_LAST : FLAG_ASK;
     }
-    parcel_send(router, out_port, &parcel, header);
+    frame_builder_send(router, out_port, &frame, header);
     if (last) {
         source_drain(router, source);
         lane_close(out);

@@ -24,16 +24,16 @@
  *            16 extents, those sent, then those received | hop list (circuit.h) if it sends |
  *            0 to 3 bytes to a multiple of 4
  *
- *   extent   0 first u32: slot, bits 30 and 31: enum space | 4 run u32 | 8 stride u32 |
- *            12 times u32: the slots first + t * stride + i, t < times, i < run, in this order
+ *   extent   0 first u32: slot, bits 30 and 31: enum space | 4 length u32 | 8 stride u32 |
+ *            12 times u32: the slots first + t * stride + i, t < times, i < length, in this order
  *
  * In a row of an invariant plan ranks, and slots of spaces that have one for every node, are those
- * of node 0; node r reads network_translate(x, r). Of a cube a run of 2^j slots that begins at a
+ * of node 0; node r reads network_translate(x, r). Of a cube a range of 2^j slots that begins at a
  * multiple of 2^j stays one and is read upwards. Scratch slots are never translated.
  *
- * Where times > 1 stride is at least run. A hop list comes to no node twice. A row that copies has
- * neither circuit nor time: the slots of the extents sent go to those received, at this node. Its
- * step is that of the rows it stands before or behind.
+ * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies
+ * has neither circuit nor time: the slots of the extents sent go to those received, at this node.
+ * Its step is that of the rows it stands before or behind.
  *
  *   PLAN_ASK   to the host: 0 question u32, the asker's own | 4 offset u32 | 8 operation u8 |
  *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32 |
@@ -109,7 +109,7 @@ struct plan_row {
 
 struct plan_extent {
     uint8_t space; /* enum space */
-    uint32_t first, run, stride, times;
+    uint32_t first, length, stride, times;
 };
 
 struct plan_ask_body {
@@ -300,7 +300,7 @@ static inline struct plan_row plan_row_at(const uint8_t *at)
 static inline void plan_extent_pack(uint8_t *at, const struct plan_extent *extent)
 {
     put32(at, extent->first | (uint32_t)extent->space << 30);
-    put32(at + 4, extent->run);
+    put32(at + 4, extent->length);
     put32(at + 8, extent->stride);
     put32(at + 12, extent->times);
 }
@@ -311,7 +311,7 @@ static inline struct plan_extent plan_extent_at(const uint8_t *row, unsigned num
     const uint8_t *at = row + PLAN_ROW_BYTES + number * (unsigned)PLAN_EXTENT_BYTES;
     return (struct plan_extent){.space = (uint8_t)(get32(at) >> 30),
                                 .first = get32(at) & 0x3fffffff,
-                                .run = get32(at + 4),
+                                .length = get32(at + 4),
                                 .stride = get32(at + 8),
                                 .times = get32(at + 12)};
 }

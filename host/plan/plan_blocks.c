@@ -12,7 +12,7 @@ static const uint32_t NOTHING = UINT32_MAX;
 /* Goes through the slots of extents in the order in which they travel. */
 struct slots {
     const struct plan_extent *extent, *end;
-    uint32_t times, run;
+    uint32_t times, at;
 };
 
 static bool next_slot(struct slots *slots, uint8_t *space, uint32_t *slot)
@@ -22,9 +22,9 @@ static bool next_slot(struct slots *slots, uint8_t *space, uint32_t *slot)
     }
     const struct plan_extent *extent = slots->extent;
     *space = extent->space;
-    *slot = extent->first + slots->times * extent->stride + slots->run;
-    if (++slots->run == extent->run) {
-        slots->run = 0;
+    *slot = extent->first + slots->times * extent->stride + slots->at;
+    if (++slots->at == extent->length) {
+        slots->at = 0;
         slots->times++;
     }
     if (slots->times == extent->times) {

@@ -174,12 +174,12 @@ static const char *truth(bool value)
 /* Whether a node's copy reads a slot of scratch, and combines it with what is elsewhere. */
 static bool combines_slot(const struct plan *plan, const struct plan_circuit *copy, uint32_t slot)
 {
-    struct pieces pieces = pieces_of(plan, sent_slots(copy), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, sent_slots(copy), 0);
+    struct slot_range range;
 
-    while (pieces_next(&pieces, &piece)) {
-        if (piece.space == SPACE_SCRATCH && slot >= piece.first &&
-            slot - piece.first < piece.count) {
+    while (ranges_next(&ranges, &range)) {
+        if (range.space == SPACE_SCRATCH && slot >= range.first &&
+            slot - range.first < range.count) {
             return copy->flags & ROW_COMBINES;
         }
     }
@@ -190,17 +190,17 @@ static bool combines_slot(const struct plan *plan, const struct plan_circuit *co
 static bool is_combined(const struct plan *plan, const struct plan_circuit *circuit)
 {
     const struct plan_circuit *end = plan->circuits + plan->circuit_count;
-    struct pieces pieces = pieces_of(plan, received_slots(circuit), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, received_slots(circuit), 0);
+    struct slot_range range;
 
     if (circuit->flags & ROW_COMBINES || !operation_of(plan->operation)->reduces ||
-        operation_of(plan->operation)->prefix || !pieces_next(&pieces, &piece) ||
-        piece.space != SPACE_SCRATCH) {
+        operation_of(plan->operation)->prefix || !ranges_next(&ranges, &range) ||
+        range.space != SPACE_SCRATCH) {
         return circuit->flags & ROW_COMBINES;
     }
     for (const struct plan_circuit *c = circuit; c < end && c->step <= circuit->step + 1; c++) {
         if (is_copy(c) && c->to == (plan->invariant ? 0 : circuit->to) &&
-            combines_slot(plan, c, piece.first)) {
+            combines_slot(plan, c, range.first)) {
             return true;
         }
     }

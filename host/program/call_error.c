@@ -195,9 +195,9 @@ static bool pointer_reason(const struct ecube_abi_collective *call, const struct
                          space_bytes(call, network, rank, SPACE_RECEIVE), text);
 }
 
-/* The rules of engine_check_call (collectives/engine_check.c), for the collective that `began` names, which
- * another call may have waited for. What another node cannot do fails here too, with arguments that
- * break none. */
+/* The rules of engine_check_call (collectives/engine_check.c), for the collective that `began`
+ * names, which another call may have waited for. What another node cannot do fails here too,
+ * with arguments that break none. */
 static bool collective_reason(const struct call_error *error, const struct network *network,
                               const struct image *image, uint32_t rank,
                               char text[CALL_ERROR_TEXT_MAX])

@@ -18,7 +18,7 @@ struct wire {
     char buffer[WIRE_BUFFER_BYTES];
 };
 
-struct parcel {
+struct pending_write {
     uv_write_t write;
     size_t count;
     char bytes[];
@@ -134,11 +134,11 @@ struct wire *wire_accept(uv_stream_t *server, const struct wire_owner *owner)
 
 static void on_written(uv_write_t *write, int status)
 {
-    struct parcel *parcel = (struct parcel *)write;
+    struct pending_write *pending = (struct pending_write *)write;
     struct wire *wire = write->data;
 
-    wire->pending -= parcel->count;
-    free(parcel);
+    wire->pending -= pending->count;
+    free(pending);
     if (status == UV_ECANCELED) {
         return;
     }
@@ -151,18 +151,18 @@ static void on_written(uv_write_t *write, int status)
 
 static void keep(struct wire *wire, const char *bytes, size_t count)
 {
-    struct parcel *parcel = malloc(sizeof *parcel + count);
+    struct pending_write *pending = malloc(sizeof *pending + count);
     uv_buf_t buffer;
 
-    CHECK(parcel);
-    memcpy(parcel->bytes, bytes, count);
-    parcel->count = count;
-    parcel->write.data = wire;
+    CHECK(pending);
+    memcpy(pending->bytes, bytes, count);
+    pending->count = count;
+    pending->write.data = wire;
     wire->pending += count;
-    buffer = uv_buf_init(parcel->bytes, (unsigned)count);
-    if (uv_write(&parcel->write, (uv_stream_t *)&wire->pipe, &buffer, 1, on_written) != 0) {
+    buffer = uv_buf_init(pending->bytes, (unsigned)count);
+    if (uv_write(&pending->write, (uv_stream_t *)&wire->pipe, &buffer, 1, on_written) != 0) {
         wire->pending -= count;
-        free(parcel);
+        free(pending);
         end_later(wire);
     }
 }

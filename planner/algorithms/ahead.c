@@ -26,13 +26,13 @@ struct ahead {
 
 static bool is_used(const struct ahead *a, uint32_t node, struct slots slots, bool writes)
 {
-    struct pieces pieces = pieces_of(a->plan, slots, 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(a->plan, slots, 0);
+    struct slot_range range;
     uint32_t solid = a->solid[node] ? a->solid[node] : 1;
 
-    while (pieces_next(&pieces, &piece)) {
-        const struct uses *uses = &a->uses[(uint64_t)node * SPACES + piece.space];
-        for (uint32_t i = piece.first; i < piece.first + piece.count; i++) {
+    while (ranges_next(&ranges, &range)) {
+        const struct uses *uses = &a->uses[(uint64_t)node * SPACES + range.space];
+        for (uint32_t i = range.first; i < range.first + range.count; i++) {
             if (uses->written[i] >= solid || (writes && uses->sent[i] >= solid)) {
                 return true;
             }
@@ -43,12 +43,12 @@ static bool is_used(const struct ahead *a, uint32_t node, struct slots slots, bo
 
 static void note(uint32_t *steps[], const struct plan *plan, struct slots slots, uint32_t step)
 {
-    struct pieces pieces = pieces_of(plan, slots, 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, slots, 0);
+    struct slot_range range;
 
-    while (pieces_next(&pieces, &piece)) {
-        for (uint32_t i = piece.first; i < piece.first + piece.count; i++) {
-            steps[piece.space][i] = step;
+    while (ranges_next(&ranges, &range)) {
+        for (uint32_t i = range.first; i < range.first + range.count; i++) {
+            steps[range.space][i] = step;
         }
     }
 }

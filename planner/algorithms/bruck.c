@@ -2,19 +2,19 @@
  * bruck.c - complete exchange, allgather and reduce_scatter in about log N steps, of any number of
  * nodes, one dimension after the other.
  *
- * Exchange (parcels.h): a parcel that has o places to go round the ring of its dimension goes 2^i
- * places for every bit i of o. So a step shifts all parcels with that bit at once, half of them. A
- * parcel of one bit goes from where it was straight to where it is wanted; others lie between their
- * steps in two places by turns, so that no step writes over what it sends.
+ * Exchange (superblocks.h): a superblock that has o places to go round the ring of its dimension
+ * goes 2^i places for every bit i of o. So a step shifts all superblocks with that bit at once,
+ * half of them. A superblock of one bit goes from where it was straight to where it is wanted;
+ * others lie between their steps in two places by turns, so that no step writes over what it sends.
  *
- *     ring:5, one way, node 0    1: parcels for 1 3 | 2: for 2, and on for 3 | 4: for 4
+ *     ring:5, one way, node 0    1: superblocks for 1 3 | 2: for 2, and on for 3 | 4: for 4
  *
- * Allgather: in steps of ..., 4, 2, 1 places every node tells the one so far ahead all that it has
- * heard and that one has not. The longest come first, while there is little to tell. Backwards it
- * is a reduce_scatter.
+ * Allgather: in steps of ..., 4, 2, 1 places every node gives the one so far ahead all blocks
+ * that it has and that one has not. The longest steps come first, while there is little to give.
+ * Backwards it is a reduce_scatter.
  *
- * Both ways: parcels take the shorter way, so there are shifts up and down by turns, which are set
- * up ahead of each other, and none is longer than half the ring.
+ * Both ways: superblocks take the shorter way, so there are shifts up and down by turns, which are
+ * set up ahead of each other, and none is longer than half the ring.
  *
  * A shift by s places lays s circuits over each link. Those that begin s apart do not meet and are
  * served together.
@@ -29,15 +29,15 @@
 #include <stdlib.h>
 
 #include "planner/algorithms/candidates.h"
-#include "planner/algorithms/heard.h"
-#include "planner/algorithms/parcels.h"
+#include "planner/algorithms/block_sets.h"
+#include "planner/algorithms/superblocks.h"
 
 enum { NODES_MAX = 512, WAYS = 2 };
 
 struct phase {
-    struct parcels parcels;
-    uint32_t most[WAYS]; /* places that parcels go at most, up and down */
-    uint32_t between;    /* where in scratch parcels lie between their steps */
+    struct superblocks superblocks;
+    uint32_t most[WAYS]; /* places that superblocks go at most, up and down */
+    uint32_t between;    /* where in scratch superblocks lie between their steps */
 };
 
 bool possible_by_bruck(const struct network *network)
@@ -51,15 +51,15 @@ bool possible_by_bruck(const struct network *network)
 }
 
 /* The nodes in the order in which they send in a shift. */
-static void order_shift(const struct parcels *parcels, uint32_t nodes, uint32_t shift,
+static void order_shift(const struct superblocks *superblocks, uint32_t nodes, uint32_t shift,
                         uint32_t *order)
 {
-    uint32_t size = parcels->dim->size, rounds = shift < size - shift ? shift : size - shift;
+    uint32_t size = superblocks->dim->size, rounds = shift < size - shift ? shift : size - shift;
     uint32_t count = 0;
 
     for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t node = 0; node < nodes; node++) {
-            if (parcels_place(parcels, node) % rounds == round) {
+            if (superblocks_place(superblocks, node) % rounds == round) {
                 order[count++] = node;
             }
         }
@@ -81,27 +81,29 @@ void bruck_words(const struct network *network, unsigned variant, char words[VAR
     snprintf(words, VARIANT_WORDS_MAX, "%s", variant ? "both ways" : "one way");
 }
 
-/* Where a parcel lies that has gone so many of its steps, and goes `off` places up in all. */
+/* Where a superblock lies that has gone so many of its steps, and goes `off` places up in all. */
 static void add_between(struct phase *phase, struct slots *slots, uint32_t gone, uint32_t off)
 {
-    uint32_t nodes = phase->parcels.plan->network.nodes, blocks = parcels_blocks(&phase->parcels);
+    uint32_t nodes = phase->superblocks.plan->network.nodes,
+             blocks = superblocks_blocks(&phase->superblocks);
 
-    slots_add(phase->parcels.plan, slots, SPACE_SCRATCH,
+    slots_add(phase->superblocks.plan, slots, SPACE_SCRATCH,
               phase->between + gone % 2 * nodes + off * blocks, blocks);
 }
 
 /* So many places on, the way that is meant. */
 static uint32_t turned(const struct phase *phase, unsigned way, uint32_t places)
 {
-    return way == 0 ? places : phase->parcels.dim->size - places;
+    return way == 0 ? places : phase->superblocks.dim->size - places;
 }
 
-/* What a node sends in the step of a power of two, or what comes to it: parcels with that bit. */
+/* What a node sends in the step of a power of two, or what comes to it: superblocks with that
+ * bit. */
 static struct slots shifted(struct phase *phase, uint32_t node, unsigned way, uint32_t power,
                             bool sends)
 {
-    const struct parcels *parcels = &phase->parcels;
-    struct slots slots = slots_begin(parcels->plan);
+    const struct superblocks *superblocks = &phase->superblocks;
+    struct slots slots = slots_begin(superblocks->plan);
 
     for (uint32_t off = power; off <= phase->most[way]; off++) {
         uint32_t gone = (uint32_t)__builtin_popcount(off % power), up = turned(phase, way, off);
@@ -109,12 +111,12 @@ static struct slots shifted(struct phase *phase, uint32_t node, unsigned way, ui
             continue;
         }
         if (sends && gone == 0) {
-            parcels_before(parcels, &slots, parcels_further(parcels, node, up));
+            superblocks_before(superblocks, &slots, superblocks_further(superblocks, node, up));
         } else if (sends) {
             add_between(phase, &slots, gone, up);
         } else if (off < 2 * power) {
-            parcels_behind(parcels, &slots,
-                           parcels_further(parcels, node, parcels->dim->size - up));
+            superblocks_behind(superblocks, &slots,
+                               superblocks_further(superblocks, node, superblocks->dim->size - up));
         } else {
             add_between(phase, &slots, gone + 1, up);
         }
@@ -126,12 +128,12 @@ static void add_shift(struct phase *phase, uint32_t step, unsigned way, uint32_t
                       uint32_t *order)
 {
     uint32_t places = turned(phase, way, power);
-    struct plan *plan = phase->parcels.plan;
-    bool begins = phase->parcels.first && step == 0;
+    struct plan *plan = phase->superblocks.plan;
+    bool begins = phase->superblocks.first && step == 0;
 
-    order_shift(&phase->parcels, plan->network.nodes, places, order);
+    order_shift(&phase->superblocks, plan->network.nodes, places, order);
     for (uint32_t i = 0; i < plan->network.nodes; i++) {
-        uint32_t to = parcels_further(&phase->parcels, order[i], places);
+        uint32_t to = superblocks_further(&phase->superblocks, order[i], places);
         struct slots send = shifted(phase, order[i], way, power, true);
         build_circuit(plan, step, order[i], to, send, shifted(phase, to, way, power, false),
                       begins ? 0 : ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
@@ -141,10 +143,10 @@ static void add_shift(struct phase *phase, uint32_t step, unsigned way, uint32_t
 /* All steps of a phase from a step on; returns the step behind it. */
 static uint32_t add_phase(struct phase *phase, uint32_t step)
 {
-    uint32_t nodes = phase->parcels.plan->network.nodes;
+    uint32_t nodes = phase->superblocks.plan->network.nodes;
     uint32_t *order = planner_memory(nodes, sizeof *order);
 
-    parcels_stay(&phase->parcels, step);
+    superblocks_stay(&phase->superblocks, step);
     for (uint32_t power = 1; power <= phase->most[0]; power *= 2) {
         for (unsigned way = 0; way < WAYS; way++) {
             if (power <= phase->most[way]) {
@@ -159,20 +161,20 @@ static uint32_t add_phase(struct phase *phase, uint32_t step)
 struct plan *plan_bruck(const struct network *network, const struct plan_request *request)
 {
     struct plan *plan = build_begin(network, request, false);
-    unsigned dims[NETWORK_DIMS_MAX], count = parcels_dimensions(network, dims);
+    unsigned dims[NETWORK_DIMS_MAX], count = superblocks_dimensions(network, dims);
     bool both = request->variant;
     uint32_t step = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        struct phase phase = {.parcels = parcels_of(plan, dims, count, i),
-                              .between = parcels_buffers(plan, count)};
-        uint32_t size = phase.parcels.dim->size;
+        struct phase phase = {.superblocks = superblocks_of(plan, dims, count, i),
+                              .between = superblocks_buffers(plan, count)};
+        uint32_t size = phase.superblocks.dim->size;
         phase.most[0] = both ? size / 2 : size - 1;
         phase.most[1] = both ? (size - 1) / 2 : 0;
         step = add_phase(&phase, step);
     }
     for (uint32_t node = 0; node < network->nodes; node++) {
-        plan->scratch[node] = parcels_buffers(plan, count) + 2 * network->nodes;
+        plan->scratch[node] = superblocks_buffers(plan, count) + 2 * network->nodes;
     }
     build_ahead(plan);
     return plan;
@@ -183,29 +185,29 @@ struct plan *plan_bruck(const struct network *network, const struct plan_request
 struct flow bruck_flow(const struct network *network)
 {
     struct plan plan = {.network = *network};
-    unsigned dims[NETWORK_DIMS_MAX], count = parcels_dimensions(network, dims);
+    unsigned dims[NETWORK_DIMS_MAX], count = superblocks_dimensions(network, dims);
     uint32_t nodes = network->nodes, *order = planner_memory(nodes, sizeof *order);
-    struct heard heard = heard_make(nodes), told = heard_make(nodes);
+    struct block_sets known = block_sets_make(nodes), before = block_sets_make(nodes);
     struct flow flow = {0};
 
     for (unsigned i = 0; i < count; i++) {
-        struct parcels line = parcels_of(&plan, dims, count, i);
+        struct superblocks line = superblocks_of(&plan, dims, count, i);
         uint32_t shift = 1;
         while (2 * shift < line.dim->size) {
             shift *= 2;
         }
         for (; shift > 0; shift /= 2) {
             uint32_t step = flow.steps;
-            heard_copy(&told, &heard);
+            block_sets_copy(&before, &known);
             order_shift(&line, nodes, shift, order);
             for (uint32_t k = 0; k < nodes; k++) {
-                heard_tell(&told, &heard, &flow, step, order[k],
-                           parcels_further(&line, order[k], shift));
+                block_sets_give(&before, &known, &flow, step, order[k],
+                                superblocks_further(&line, order[k], shift));
             }
         }
     }
-    heard_free(&heard);
-    heard_free(&told);
+    block_sets_free(&known);
+    block_sets_free(&before);
     free(order);
     return flow;
 }

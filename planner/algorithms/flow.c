@@ -8,14 +8,14 @@ void flow_move(struct flow *flow, uint32_t step, uint32_t from, uint32_t to, uin
 {
     CHECK(flow->count == 0 || step >= flow->moves[flow->count - 1].step);
     flow->moves = planner_grow(flow->moves, flow->count, sizeof *flow->moves);
-    flow->moves[flow->count++] = (struct flow_move){step, from, to, via, flow->run_total, 0};
+    flow->moves[flow->count++] = (struct flow_move){step, from, to, via, flow->range_total, 0};
     flow->steps = step + 1;
 }
 
 void flow_add(struct flow *flow, uint32_t first, uint32_t count)
 {
     struct flow_move *move = &flow->moves[flow->count - 1];
-    struct flow_run *last = move->run_count ? &flow->runs[flow->run_total - 1] : NULL;
+    struct flow_range *last = move->range_count ? &flow->ranges[flow->range_total - 1] : NULL;
 
     if (count == 0) {
         return;
@@ -24,9 +24,9 @@ void flow_add(struct flow *flow, uint32_t first, uint32_t count)
         last->count += count;
         return;
     }
-    flow->runs = planner_grow(flow->runs, flow->run_total, sizeof *flow->runs);
-    flow->runs[flow->run_total++] = (struct flow_run){first, count};
-    move->run_count++;
+    flow->ranges = planner_grow(flow->ranges, flow->range_total, sizeof *flow->ranges);
+    flow->ranges[flow->range_total++] = (struct flow_range){first, count};
+    move->range_count++;
 }
 
 void flow_reverse(struct flow *flow)
@@ -48,7 +48,7 @@ void flow_reverse(struct flow *flow)
 void flow_free(struct flow *flow)
 {
     free(flow->moves);
-    free(flow->runs);
+    free(flow->ranges);
     *flow = (struct flow){0};
 }
 
@@ -61,10 +61,10 @@ static struct flow_site *site_of(const struct layer *layer, uint32_t node, uint3
 static void each_block(struct layer *layer, const struct flow *flow, const struct flow_move *move,
                        void (*look)(struct layer *, const struct flow_move *, uint32_t block))
 {
-    for (uint32_t i = 0; i < move->run_count; i++) {
-        const struct flow_run *run = &flow->runs[move->run_at + i];
-        for (uint32_t k = 0; k < run->count; k++) {
-            look(layer, move, run->first + k);
+    for (uint32_t i = 0; i < move->range_count; i++) {
+        const struct flow_range *range = &flow->ranges[move->range_at + i];
+        for (uint32_t k = 0; k < range->count; k++) {
+            look(layer, move, range->first + k);
         }
     }
 }
@@ -117,11 +117,11 @@ static uint32_t scratch_for(struct layer *layer, uint32_t node, uint32_t block)
     return block;
 }
 
-/* What a node copies at first, a run at a time. */
+/* What a node copies at first, a range at a time. */
 struct copying {
     struct layer *layer;
     uint32_t node;
-    struct flow_run from, to; /* the run that is still growing */
+    struct flow_range from, to; /* the range that is still growing */
     uint8_t space;
 };
 
@@ -145,8 +145,8 @@ static void copy_slot(struct copying *c, uint32_t from, uint8_t space, uint32_t 
 
     if (!goes_on) {
         copy_now(c);
-        c->from = (struct flow_run){from, 0};
-        c->to = (struct flow_run){to, 0};
+        c->from = (struct flow_range){from, 0};
+        c->to = (struct flow_range){to, 0};
         c->space = space;
     }
     c->from.count++;
@@ -265,10 +265,10 @@ static struct slots slots_at(struct layer *layer, const struct flow *flow,
 {
     struct slots slots = slots_begin(layer->plan);
 
-    for (uint32_t i = 0; i < move->run_count; i++) {
-        const struct flow_run *run = &flow->runs[move->run_at + i];
-        for (uint32_t k = 0; k < run->count; k++) {
-            const struct flow_site *site = site_of(layer, node, run->first + k);
+    for (uint32_t i = 0; i < move->range_count; i++) {
+        const struct flow_range *range = &flow->ranges[move->range_at + i];
+        for (uint32_t k = 0; k < range->count; k++) {
+            const struct flow_site *site = site_of(layer, node, range->first + k);
             slots_add(layer->plan, &slots, (enum space)site->space, site->slot, 1);
         }
     }
@@ -279,11 +279,11 @@ static uint8_t waits_of(struct layer *layer, const struct flow *flow, const stru
 {
     uint8_t flags = 0;
 
-    for (uint32_t i = 0; i < move->run_count; i++) {
-        const struct flow_run *run = &flow->runs[move->run_at + i];
-        for (uint32_t k = 0; k < run->count; k++) {
-            const struct flow_site *place = site_of(layer, move->to, run->first + k);
-            if (site_of(layer, move->from, run->first + k)->arrived || place->arrived) {
+    for (uint32_t i = 0; i < move->range_count; i++) {
+        const struct flow_range *range = &flow->ranges[move->range_at + i];
+        for (uint32_t k = 0; k < range->count; k++) {
+            const struct flow_site *place = site_of(layer, move->to, range->first + k);
+            if (site_of(layer, move->from, range->first + k)->arrived || place->arrived) {
                 flags |= ROW_AFTER_RECEIVED;
             }
             if (place->sent) {
@@ -384,7 +384,7 @@ void layer_flow(struct layer *layer, const struct flow *flow, bool adds)
 
 /* What comes may not be written over what goes out in the same step: it is combined behind it. */
 static void take_in(struct layer *layer, uint32_t node, uint32_t step,
-                    const struct flow_run *blocks)
+                    const struct flow_range *blocks)
 {
     struct plan *plan = layer->plan;
     struct slots came = slots_of(plan, SPACE_SCRATCH, blocks->first, blocks->count);

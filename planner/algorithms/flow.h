@@ -29,20 +29,20 @@
 
 static const uint32_t FLOW_DIRECT = UINT32_MAX;
 
-struct flow_run {
+struct flow_range {
     uint32_t first, count;
 };
 
 struct flow_move {
     uint32_t step, from, to;
     uint32_t via; /* the node between, of a path of two hops; FLOW_DIRECT: in dimension order */
-    uint32_t run_at, run_count;
+    uint32_t range_at, range_count;
 };
 
 struct flow {
     struct flow_move *moves; /* by step */
-    struct flow_run *runs;
-    uint32_t count, run_total;
+    struct flow_range *ranges;
+    uint32_t count, range_total;
     uint32_t steps;
 };
 
@@ -84,7 +84,7 @@ void layer_flow(struct layer *layer, const struct flow *flow, bool adds);
  * order in which their circuits are served. */
 struct flow_pair {
     uint32_t node, partner;
-    struct flow_run blocks;
+    struct flow_range blocks;
 };
 void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t count);
 void layer_end(struct layer *layer);

@@ -50,16 +50,16 @@ static uint32_t node_of(const struct network *network, uint32_t name)
 static struct slots renamed(struct plan *plan, const struct plan *cube, struct slots slots)
 {
     struct slots result = slots_begin(plan);
-    struct pieces pieces = pieces_of(cube, slots, 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(cube, slots, 0);
+    struct slot_range range;
 
-    while (pieces_next(&pieces, &piece)) {
-        for (uint32_t i = 0; i < piece.count; i++) {
-            uint32_t slot = piece.first + i;
-            if (piece.space != SPACE_SCRATCH) {
+    while (ranges_next(&ranges, &range)) {
+        for (uint32_t i = 0; i < range.count; i++) {
+            uint32_t slot = range.first + i;
+            if (range.space != SPACE_SCRATCH) {
                 slot = node_of(&plan->network, slot);
             }
-            slots_add(plan, &result, (enum space)piece.space, slot, 1);
+            slots_add(plan, &result, (enum space)range.space, slot, 1);
         }
     }
     return result;

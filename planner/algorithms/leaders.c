@@ -28,7 +28,7 @@
 
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/halving.h"
-#include "planner/algorithms/heard.h"
+#include "planner/algorithms/block_sets.h"
 #include "planner/algorithms/pairs.h"
 #include "drivers/check.h"
 
@@ -254,22 +254,22 @@ static struct leaders of_line(const struct leaders *leaders, unsigned k, struct 
     return alone;
 }
 
-/* In a step one place of every line of a dimension tells another one what it has heard. */
-static void tell(struct flow *flow, struct heard *heard, const struct network_dimension *dim,
+/* In a step one place of every line of a dimension tells another one the blocks that it has. */
+static void give(struct flow *flow, struct block_sets *known, const struct network_dimension *dim,
                  uint32_t step, uint32_t from, uint32_t to)
 {
     uint32_t all = dim->stride * dim->size;
 
-    for (uint32_t high = 0; high < heard->nodes; high += all) {
+    for (uint32_t high = 0; high < known->nodes; high += all) {
         for (uint32_t low = 0; low < dim->stride; low++) {
-            heard_tell(heard, heard, flow, step, high + low + from * dim->stride,
-                       high + low + to * dim->stride);
+            block_sets_give(known, known, flow, step, high + low + from * dim->stride,
+                            high + low + to * dim->stride);
         }
     }
 }
 
 /* A dimension: up to the leaders, between them the farthest first, and down. */
-static void gather_lines(struct flow *flow, struct heard *heard, const struct leaders *line,
+static void gather_lines(struct flow *flow, struct block_sets *known, const struct leaders *line,
                          const struct network_dimension *dim, uint32_t share)
 {
     struct tree tree = tree_make_groups(line->network, &line->groups, share);
@@ -277,17 +277,17 @@ static void gather_lines(struct flow *flow, struct heard *heard, const struct le
     struct flow_pair *pairs = planner_memory(count, sizeof *pairs);
 
     for (uint32_t i = tree.count; i-- > 0;) {
-        tell(flow, heard, dim, step - tree.edges[i].step, tree.edges[i].to, tree.edges[i].from);
+        give(flow, known, dim, step - tree.edges[i].step, tree.edges[i].to, tree.edges[i].from);
     }
     for (unsigned near = pairs_steps(&line->grid); near-- > 0;) {
         step++;
         pair_up(line, near, pairs);
         for (uint32_t i = 0; i < count; i++) {
-            tell(flow, heard, dim, step, pairs[i].node, pairs[i].partner);
+            give(flow, known, dim, step, pairs[i].node, pairs[i].partner);
         }
     }
     for (uint32_t i = 0; i < tree.count; i++) {
-        tell(flow, heard, dim, step + 1 + tree.edges[i].step, tree.edges[i].from, tree.edges[i].to);
+        give(flow, known, dim, step + 1 + tree.edges[i].step, tree.edges[i].from, tree.edges[i].to);
     }
     tree_free(&tree);
     free(pairs);
@@ -297,14 +297,14 @@ struct plan *plan_leaders_of_blocks(const struct network *network,
                                     const struct plan_request *request)
 {
     struct leaders leaders = leaders_of(network, request->variant);
-    struct heard heard = heard_make(network->nodes);
+    struct block_sets known = block_sets_make(network->nodes);
     struct flow flow = {0};
 
     for (unsigned k = 0; k < network->dims; k++) {
         struct network alone;
         struct leaders line = of_line(&leaders, k, &alone);
-        gather_lines(&flow, &heard, &line, &network->dim[k], leaders.share);
+        gather_lines(&flow, &known, &line, &network->dim[k], leaders.share);
     }
-    heard_free(&heard);
+    block_sets_free(&known);
     return flow_plan(network, request, &flow, network->nodes);
 }

@@ -17,7 +17,7 @@
 
 #include "planner/algorithms/bruck.h"
 #include "planner/algorithms/candidates.h"
-#include "planner/algorithms/heard.h"
+#include "planner/algorithms/block_sets.h"
 #include "planner/algorithms/pairs.h"
 #include "planner/algorithms/rings.h"
 #include "planner/algorithms/spread.h"
@@ -71,6 +71,6 @@ struct plan *plan_pieces(const struct network *network, const struct plan_reques
     struct flow flow = spread_flow(network, request->root, on_cycle);
     struct flow more = allgather_of(network, request->variant);
 
-    heard_append(&flow, &more, request->root, network->nodes);
+    block_sets_append(&flow, &more, request->root, network->nodes);
     return flow_plan(network, request, &flow, network->nodes);
 }

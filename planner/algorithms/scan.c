@@ -104,7 +104,7 @@ struct plan *plan_cube_scan(const struct network *network, const struct plan_req
 
 /* A tree over which a scan goes up and down, and what a node has of it. */
 struct branch {
-    uint32_t children, heard; /* heard: of so many of them, the last first */
+    uint32_t children, added; /* added: contributions of so many of them, the last first */
     bool total_wanted;        /* by its parent */
 };
 
@@ -136,20 +136,20 @@ static void up(struct scan_tree *t, uint32_t first, uint32_t end)
 
     for (uint32_t i = first; i < end; i++) {
         const struct edge *edge = &t->tree.edges[i];
-        uint32_t heard = t->branches[edge->from].heard;
+        uint32_t added = t->branches[edge->from].added;
         if (t->branches[edge->to].total_wanted) {
-            struct slots before = heard ? kept(t, heard) : own;
-            build_copy(t->plan, step, edge->from, before, kept(t, heard + 1),
-                       heard ? ROW_AFTER_RECEIVED : 0);
+            struct slots before = added ? kept(t, added) : own;
+            build_copy(t->plan, step, edge->from, before, kept(t, added + 1),
+                       added ? ROW_AFTER_RECEIVED : 0);
         }
     }
     for (uint32_t i = first; i < end; i++) {
         const struct edge *edge = &t->tree.edges[i];
         const struct branch *child = &t->branches[edge->to];
-        uint32_t heard = ++t->branches[edge->from].heard;
+        uint32_t added = ++t->branches[edge->from].added;
         if (child->total_wanted) {
             struct slots total = child->children ? kept(t, child->children) : own;
-            build_circuit(t->plan, step, edge->to, edge->from, total, kept(t, heard),
+            build_circuit(t->plan, step, edge->to, edge->from, total, kept(t, added),
                           ROW_COMBINES | ROW_AFTER_RECEIVED);
         }
     }
@@ -172,7 +172,7 @@ static void down(struct scan_tree *t, uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++) {
         const struct edge *edge = &t->tree.edges[i];
         bool leaf = t->branches[edge->to].children == 0;
-        struct slots before = kept(t, --t->branches[edge->from].heard);
+        struct slots before = kept(t, --t->branches[edge->from].added);
         struct slots place = leaf ? kept(t, 0) : from_above(t, edge->to);
         build_circuit(t->plan, step, edge->from, edge->to, before, place,
                       (uint8_t)((leaf ? ROW_COMBINES : 0) | ROW_AFTER_RECEIVED | ROW_AFTER_SENT));

@@ -54,24 +54,24 @@ static uint32_t combine(struct ordering *o, uint32_t one, uint32_t other)
 
 static void move(struct ordering *o, const struct plan_circuit *circuit)
 {
-    struct pieces pieces = pieces_of(o->plan, sent_slots(circuit), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(o->plan, sent_slots(circuit), 0);
+    struct slot_range range;
     uint32_t count = 0, taken = 0;
 
-    while (pieces_next(&pieces, &piece)) {
-        for (uint32_t i = 0; i < piece.count; i++) {
-            if (is_wanted(o, piece.first + i)) {
-                o->cargo[count++] = o->slots[piece.space][circuit->from][piece.first + i];
+    while (ranges_next(&ranges, &range)) {
+        for (uint32_t i = 0; i < range.count; i++) {
+            if (is_wanted(o, range.first + i)) {
+                o->cargo[count++] = o->slots[range.space][circuit->from][range.first + i];
             }
         }
     }
-    pieces = pieces_of(o->plan, received_slots(circuit), 0);
-    while (pieces_next(&pieces, &piece)) {
-        for (uint32_t i = 0; i < piece.count; i++) {
-            if (!is_wanted(o, piece.first + i)) {
+    ranges = ranges_of(o->plan, received_slots(circuit), 0);
+    while (ranges_next(&ranges, &range)) {
+        for (uint32_t i = 0; i < range.count; i++) {
+            if (!is_wanted(o, range.first + i)) {
                 continue;
             }
-            uint32_t *slot = &o->slots[piece.space][circuit->to][piece.first + i];
+            uint32_t *slot = &o->slots[range.space][circuit->to][range.first + i];
             uint32_t term = o->cargo[taken++];
             *slot = circuit->flags & ROW_COMBINES ? combine(o, *slot, term) : term;
         }

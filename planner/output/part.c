@@ -40,24 +40,24 @@ static uint32_t add_slots(struct extents *extents, const struct plan *plan, stru
                           uint32_t by)
 {
     uint32_t before = extents->count;
-    struct pieces pieces = pieces_of(plan, slots, by);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, slots, by);
+    struct slot_range range;
 
     if (by == 0) {
         for (uint32_t i = 0; i < slots.count; i++) {
             add_extent(extents, &plan->extents[slots.at + i]);
         }
     }
-    while (by && pieces_next(&pieces, &piece)) {
+    while (by && ranges_next(&ranges, &range)) {
         struct plan_extent *last =
             extents->count > before ? &extents->all[extents->count - 1] : NULL;
-        if (last && last->space == piece.space && extent_repeats(last, piece.first, piece.count)) {
-            continue; /* a node moves each run of an extent by itself */
+        if (last && last->space == range.space && extent_repeats(last, range.first, range.count)) {
+            continue; /* a node moves each range of an extent by itself */
         }
-        const struct plan_extent one = {.space = piece.space,
-                                        .first = piece.first,
-                                        .run = piece.count,
-                                        .stride = piece.count,
+        const struct plan_extent one = {.space = range.space,
+                                        .first = range.first,
+                                        .length = range.count,
+                                        .stride = range.count,
                                         .times = 1};
         add_extent(extents, &one);
     }

@@ -25,13 +25,13 @@ static uint64_t slot_at(const struct performance *p, uint64_t slot)
                              p->plan->segments);
 }
 
-static void load(struct performance *p, uint32_t node, struct piece piece)
+static void load(struct performance *p, uint32_t node, struct slot_range range)
 {
-    const uint8_t *space = piece.space == SPACE_SEND      ? p->data->send[node]
-                           : piece.space == SPACE_RECEIVE ? p->data->receive[node]
+    const uint8_t *space = range.space == SPACE_SEND      ? p->data->send[node]
+                           : range.space == SPACE_RECEIVE ? p->data->receive[node]
                                                           : p->scratch[node];
-    uint64_t at = slot_at(p, piece.first);
-    uint64_t bytes = slot_at(p, (uint64_t)piece.first + piece.count) - at;
+    uint64_t at = slot_at(p, range.first);
+    uint64_t bytes = slot_at(p, (uint64_t)range.first + range.count) - at;
 
     if (bytes == 0) {
         return;
@@ -51,12 +51,12 @@ static void load(struct performance *p, uint32_t node, struct piece piece)
 }
 
 /* Lays bytes down from place `from` of the cargo on; returns the place behind them. */
-static uint64_t unload(struct performance *p, uint32_t node, struct piece piece, bool combines,
+static uint64_t unload(struct performance *p, uint32_t node, struct slot_range range, bool combines,
                        uint64_t from)
 {
-    uint8_t *space = piece.space == SPACE_RECEIVE ? p->data->receive[node] : p->scratch[node];
-    uint64_t at = slot_at(p, piece.first);
-    uint64_t bytes = slot_at(p, (uint64_t)piece.first + piece.count) - at;
+    uint8_t *space = range.space == SPACE_RECEIVE ? p->data->receive[node] : p->scratch[node];
+    uint64_t at = slot_at(p, range.first);
+    uint64_t bytes = slot_at(p, (uint64_t)range.first + range.count) - at;
 
     if (bytes == 0) {
         return from;
@@ -72,17 +72,17 @@ static uint64_t unload(struct performance *p, uint32_t node, struct piece piece,
 
 static void move(struct performance *p, const struct plan_circuit *circuit)
 {
-    struct pieces pieces = pieces_of(p->plan, sent_slots(circuit), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(p->plan, sent_slots(circuit), 0);
+    struct slot_range range;
     uint64_t from = 0;
 
     p->cargo.bytes = 0;
-    while (pieces_next(&pieces, &piece)) {
-        load(p, circuit->from, piece);
+    while (ranges_next(&ranges, &range)) {
+        load(p, circuit->from, range);
     }
-    pieces = pieces_of(p->plan, received_slots(circuit), 0);
-    while (pieces_next(&pieces, &piece)) {
-        from = unload(p, circuit->to, piece, circuit->flags & ROW_COMBINES, from);
+    ranges = ranges_of(p->plan, received_slots(circuit), 0);
+    while (ranges_next(&ranges, &range)) {
+        from = unload(p, circuit->to, range, circuit->flags & ROW_COMBINES, from);
     }
 }
 

@@ -1,15 +1,21 @@
 /*
  * blocks.c - the part of the proof that moves blocks by name and looks where they end.
  *
- * A block is named by where the operation has it from and for whom it is: (source, destination),
- * each only where the spaces tell them apart; a segment of a vector by its number; where each node
- * has one block for one other (operation_target) by its source. What has been reduced is known by
- * whose contributions it holds: up to 64 nodes as a set, so that twice is seen; above, as a sum of
- * 128-bit names, which is right by accident once in 2^128. The result is of all nodes, or of a
- * prefix of the ranks up to the node's own.
+ * The name of a block:
  *
- * Of an invariant plan node 0 is followed alone. What comes to it is what the sender sends from its
- * own slots; those hold what node 0's hold, moved to the sender, by induction over the steps.
+ *     SEND has a slot for every node             its destination is part of the name
+ *     RECEIVE has a slot for every node          its source is part of the name
+ *     an operation with operation_target         its source
+ *     a vector                                   the number of the segment
+ *
+ * Where contributions are combined, a slot also holds whose they are. Up to 64 nodes that is a set,
+ * so a contribution that comes twice is seen. Above it is a sum of random 128-bit names: a wrong
+ * sum is right by accident once in 2^128. The result wants the contributions of all nodes, or of a
+ * prefix those of the ranks up to the node's own.
+ *
+ * Of an invariant plan only node 0 is followed. At each step every node's slots hold what node 0's
+ * hold, translated to that node (by induction over the steps). So what comes to node 0 is what node
+ * 0 itself sends in that step, translated to the sender.
  *
  *     exchange on cube:2, 0 -> 3    node 3 sends what it has for node 0: node 0's block for 3,
  *                                   (0, 3), moved by 3: (3, 0). It is wanted in slot 3.
@@ -137,11 +143,11 @@ static uint64_t moved_block(const struct blocks *b, uint64_t block, uint32_t by)
 /* What is to be in a space: all its slots in order. */
 static struct content promised(const struct blocks *b, enum space space, uint32_t node)
 {
-    struct content run = {.count = plan_slots_at(b->plan, space, node),
-                          .block = block_of(b, space, node, 0)};
+    struct content content = {.count = plan_slots_at(b->plan, space, node),
+                              .block = block_of(b, space, node, 0)};
 
-    run.delta = block_of(b, space, node, 1) - run.block;
-    return run;
+    content.delta = block_of(b, space, node, 1) - content.block;
+    return content;
 }
 
 /* What a program has before the operation: what it sends, or the root's one buffer. */
@@ -153,16 +159,16 @@ static void fill(struct blocks *b, uint32_t node)
     if (one_buffer && node != b->plan->root) {
         return;
     }
-    struct content run = promised(b, space, node);
+    struct content content = promised(b, space, node);
     if (b->operation->reduces) {
-        name_of(b, node, run.whose);
+        name_of(b, node, content.whose);
     }
-    contents_append(space_of(b, node, space), &run);
+    contents_append(space_of(b, node, space), &content);
 }
 
-static bool fails(struct blocks *b, struct piece piece, uint32_t slot, const char *words)
+static bool fails(struct blocks *b, struct slot_range range, uint32_t slot, const char *words)
 {
-    return plan_fails(b->fault, b->circuit, slot, "%s slot %u %s", space_names[piece.space], slot,
+    return plan_fails(b->fault, b->circuit, slot, "%s slot %u %s", space_names[range.space], slot,
                       words);
 }
 
@@ -173,61 +179,63 @@ static bool in_use(uint32_t done, uint32_t solid)
     return done > 0 && done >= solid;
 }
 
-/* Whether a circuit issued ahead may touch what a run holds. What is in use in the steps that it
+/* Whether a circuit issued ahead may touch what a range holds. What is in use in the steps that it
  * overlaps may be through all the same where a node has one port:
- * - a receive behind the one that wrote the run has begun before the circuit is issued, and a port
- *   begins to receive when it has received what came before; so has a send behind that of the run
- * - what comes into a run that was received begins to come when that has been received. */
-static bool may_overlap(struct blocks *b, uint32_t node, const struct content *run, bool overwrites)
+ * - a receive behind the one that wrote the range has begun before the circuit is issued, and a
+ *   port
+ *   begins to receive when it has received what came before; so has a send behind that of the range
+ * - what comes into a range that was received begins to come when that has been received. */
+static bool may_overlap(struct blocks *b, uint32_t node, const struct content *content,
+                        bool overwrites)
 {
     const struct seen *seen = &b->seen[node];
-    bool written = in_use(run->written, seen->solid);
-    bool sent = overwrites && in_use(run->sent, seen->solid);
+    bool written = in_use(content->written, seen->solid);
+    bool sent = overwrites && in_use(content->sent, seen->solid);
 
     b->one_port = b->one_port || written || sent;
-    return (!written || overwrites || seen->received > run->written) &&
-           (!sent || seen->sent > run->sent);
+    return (!written || overwrites || seen->received > content->written) &&
+           (!sent || seen->sent > content->sent);
 }
 
-/* Whether what a run holds may be read, or written over, by the circuit at hand. */
-static bool may_touch(struct blocks *b, uint32_t node, struct piece piece,
-                      const struct content *run, bool overwrites)
+/* Whether what a range holds may be read, or written over, by the circuit at hand. */
+static bool may_touch(struct blocks *b, uint32_t node, struct slot_range range,
+                      const struct content *content, bool overwrites)
 {
     uint8_t flags = b->circuit->flags;
 
-    if (run->received && !(flags & ROW_AFTER_RECEIVED)) {
-        return fails(b, piece, run->slot, "may still be arriving");
+    if (content->received && !(flags & ROW_AFTER_RECEIVED)) {
+        return fails(b, range, content->slot, "may still be arriving");
     }
-    if (overwrites && run->sent && !(flags & ROW_AFTER_SENT)) {
-        return fails(b, piece, run->slot, "may still be on its way out");
+    if (overwrites && content->sent && !(flags & ROW_AFTER_SENT)) {
+        return fails(b, range, content->slot, "may still be on its way out");
     }
-    if ((flags & ROW_AHEAD) && !may_overlap(b, node, run, overwrites)) {
-        return fails(b, piece, run->slot, "is in use by the step that is overlapped");
+    if ((flags & ROW_AHEAD) && !may_overlap(b, node, content, overwrites)) {
+        return fails(b, range, content->slot, "is in use by the step that is overlapped");
     }
     return true;
 }
 
 /* Loads what lies in some slots of a node. */
-static bool load(struct blocks *b, uint32_t node, struct piece piece)
+static bool load(struct blocks *b, uint32_t node, struct slot_range range)
 {
-    const struct contents *space = space_of(b, node, piece.space);
-    uint32_t at = piece.first, end = piece.first + piece.count;
+    const struct contents *space = space_of(b, node, range.space);
+    uint32_t at = range.first, end = range.first + range.count;
 
     for (uint32_t i = contents_find(space, at); at < end; i++) {
         struct content part = {0};
         if (i < space->count) {
-            part = content_part(&space->runs[i], at, end - at);
+            part = content_part(&space->list[i], at, end - at);
         }
         if (part.count == 0 || part.slot != at) {
-            return fails(b, piece, at, "is sent before anything is there");
+            return fails(b, range, at, "is sent before anything is there");
         }
-        if (!may_touch(b, node, piece, &part, false)) {
+        if (!may_touch(b, node, range, &part, false)) {
             return false;
         }
         at += part.count;
         const struct contents *cargo = &b->cargo;
         part.slot = cargo->count
-                        ? cargo->runs[cargo->count - 1].slot + cargo->runs[cargo->count - 1].count
+                        ? cargo->list[cargo->count - 1].slot + cargo->list[cargo->count - 1].count
                         : 0;
         part.written = is_copy(b->circuit) ? part.written : 0;
         part.sent = 0;
@@ -238,19 +246,19 @@ static bool load(struct blocks *b, uint32_t node, struct piece piece)
 }
 
 /* The same from a node that does as node 0 does: slot by slot, back to node 0 and forth. */
-static bool load_moved(struct blocks *b, struct piece piece, uint32_t by)
+static bool load_moved(struct blocks *b, struct slot_range range, uint32_t by)
 {
-    bool translated = space_is_translated(b->plan, piece.space);
+    bool translated = space_is_translated(b->plan, range.space);
     struct contents whole = b->cargo;
 
-    for (uint32_t i = 0; i < piece.count; i++) {
-        uint32_t slot = piece.first + i;
+    for (uint32_t i = 0; i < range.count; i++) {
+        uint32_t slot = range.first + i;
         if (translated) {
             slot = network_difference(&b->plan->network, slot, by);
         }
         b->cargo = (struct contents){0};
-        bool holds = load(b, 0, (struct piece){piece.space, slot, 1});
-        struct content one = holds ? b->cargo.runs[0] : (struct content){0};
+        bool holds = load(b, 0, (struct slot_range){range.space, slot, 1});
+        struct content one = holds ? b->cargo.list[0] : (struct content){0};
         contents_free(&b->cargo);
         b->cargo = whole;
         if (!holds) {
@@ -258,7 +266,7 @@ static bool load_moved(struct blocks *b, struct piece piece, uint32_t by)
         }
         one.block = moved_block(b, one.block, by);
         one.slot =
-            whole.count ? whole.runs[whole.count - 1].slot + whole.runs[whole.count - 1].count : 0;
+            whole.count ? whole.list[whole.count - 1].slot + whole.list[whole.count - 1].count : 0;
         contents_append(&b->cargo, &one);
         whole = b->cargo;
     }
@@ -266,18 +274,18 @@ static bool load_moved(struct blocks *b, struct piece piece, uint32_t by)
 }
 
 /* Notes that some slots of a node have been sent; what a program sends from is never written. */
-static void mark_sent(struct blocks *b, uint32_t node, struct piece piece)
+static void mark_sent(struct blocks *b, uint32_t node, struct slot_range range)
 {
-    struct contents *space = space_of(b, node, piece.space);
-    uint32_t end = piece.first + piece.count;
+    struct contents *space = space_of(b, node, range.space);
+    uint32_t end = range.first + range.count;
 
-    if (piece.space == SPACE_SEND) {
+    if (range.space == SPACE_SEND) {
         return;
     }
     b->put.count = 0;
-    for (uint32_t i = contents_find(space, piece.first);
-         i < space->count && space->runs[i].slot < end; i++) {
-        struct content part = content_part(&space->runs[i], piece.first, piece.count);
+    for (uint32_t i = contents_find(space, range.first);
+         i < space->count && space->list[i].slot < end; i++) {
+        struct content part = content_part(&space->list[i], range.first, range.count);
         part.sent = b->ahead ? b->circuit->step + 1 : 1;
         contents_append(&b->put, &part);
     }
@@ -285,17 +293,17 @@ static void mark_sent(struct blocks *b, uint32_t node, struct piece piece)
 }
 
 /* Combines a block with what is there. */
-static bool combine(struct blocks *b, struct piece piece, struct content *part,
+static bool combine(struct blocks *b, struct slot_range range, struct content *part,
                     const struct content *there)
 {
     bool set = b->plan->network.nodes <= SET_NODES;
 
     if (there->count != part->count || there->slot != part->slot || there->block != part->block ||
         (part->count > 1 && there->delta != part->delta)) {
-        return fails(b, piece, part->slot, "holds nothing that it could be combined with");
+        return fails(b, range, part->slot, "holds nothing that it could be combined with");
     }
     if (set && (part->whose[0] & there->whose[0])) {
-        return fails(b, piece, part->slot, "gets a contribution twice");
+        return fails(b, range, part->slot, "gets a contribution twice");
     }
     add_names(part->whose, there->whose);
     return true;
@@ -314,18 +322,18 @@ static uint32_t written_over(const struct blocks *b, uint32_t written, const str
 }
 
 /* Looks at what lies where a part of the cargo goes, and combines with it if it is to. The part
- * must not lie over more than one run then: it is made shorter. */
-static bool meet(struct blocks *b, uint32_t node, struct piece piece, struct content *part)
+ * must not lie over more than one range then: it is made shorter. */
+static bool meet(struct blocks *b, uint32_t node, struct slot_range range, struct content *part)
 {
-    const struct contents *space = space_of(b, node, piece.space);
+    const struct contents *space = space_of(b, node, range.space);
     uint32_t end = part->slot + part->count;
     bool combines = b->circuit->flags & ROW_COMBINES;
     struct content there = {0};
 
     for (uint32_t i = contents_find(space, part->slot);
-         i < space->count && space->runs[i].slot < end; i++) {
-        there = content_part(&space->runs[i], part->slot, part->count);
-        if (!may_touch(b, node, piece, &there, true)) {
+         i < space->count && space->list[i].slot < end; i++) {
+        there = content_part(&space->list[i], part->slot, part->count);
+        if (!may_touch(b, node, range, &there, true)) {
             return false;
         }
         part->written = written_over(b, part->written, &there);
@@ -339,7 +347,7 @@ static bool meet(struct blocks *b, uint32_t node, struct piece piece, struct con
     if (there.count < part->count) {
         part->count = there.count ? there.count : part->count;
     }
-    return combine(b, piece, part, &there);
+    return combine(b, range, part, &there);
 }
 
 /* A segment of a vector has its own size, so it lies only where such a one does. */
@@ -352,22 +360,22 @@ static bool size_fits(const struct blocks *b, const struct content *part)
 }
 
 /* Unloads into some slots what of the cargo begins at block `at`. */
-static bool unload(struct blocks *b, uint32_t node, struct piece piece, uint32_t at)
+static bool unload(struct blocks *b, uint32_t node, struct slot_range range, uint32_t at)
 {
     uint32_t done = 0;
 
-    if (piece.space == SPACE_SEND) {
-        return fails(b, piece, piece.first, "is the program's, which must not be written");
+    if (range.space == SPACE_SEND) {
+        return fails(b, range, range.first, "is the program's, which must not be written");
     }
     b->put.count = 0;
-    for (uint32_t i = contents_find(&b->cargo, at); done < piece.count;) {
-        struct content part = content_part(&b->cargo.runs[i], at + done, piece.count - done);
-        part.slot = piece.first + done;
-        if (!meet(b, node, piece, &part)) {
+    for (uint32_t i = contents_find(&b->cargo, at); done < range.count;) {
+        struct content part = content_part(&b->cargo.list[i], at + done, range.count - done);
+        part.slot = range.first + done;
+        if (!meet(b, node, range, &part)) {
             return false;
         }
         if (!size_fits(b, &part)) {
-            return fails(b, piece, part.slot, "is not of this segment's size");
+            return fails(b, range, part.slot, "is not of this segment's size");
         }
         if (!is_copy(b->circuit)) {
             part.written = b->circuit->step + 1;
@@ -378,7 +386,7 @@ static bool unload(struct blocks *b, uint32_t node, struct piece piece, uint32_t
         done += part.count;
         i = contents_find(&b->cargo, at + done);
     }
-    contents_put(space_of(b, node, piece.space), &b->put);
+    contents_put(space_of(b, node, range.space), &b->put);
     return true;
 }
 
@@ -386,12 +394,12 @@ static bool unload(struct blocks *b, uint32_t node, struct piece piece, uint32_t
 static bool overlap(const struct plan *plan, struct slots a, uint32_t a_by, struct slots b,
                     uint32_t b_by)
 {
-    struct pieces left = pieces_of(plan, a, a_by);
-    struct piece x, y;
+    struct slot_ranges left = ranges_of(plan, a, a_by);
+    struct slot_range x, y;
 
-    while (pieces_next(&left, &x)) {
-        struct pieces right = pieces_of(plan, b, b_by);
-        while (pieces_next(&right, &y)) {
+    while (ranges_next(&left, &x)) {
+        struct slot_ranges right = ranges_of(plan, b, b_by);
+        while (ranges_next(&right, &y)) {
             if (x.space == y.space && x.first < y.first + y.count && y.first < x.first + x.count) {
                 return true;
             }
@@ -441,12 +449,12 @@ static bool apart(struct blocks *b, uint32_t index, uint32_t by)
 
 static bool load_all(struct blocks *b, uint32_t by)
 {
-    struct pieces pieces = pieces_of(b->plan, sent_slots(b->circuit), by);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(b->plan, sent_slots(b->circuit), by);
+    struct slot_range range;
 
     b->cargo.count = 0;
-    while (pieces_next(&pieces, &piece)) {
-        if (!(by ? load_moved(b, piece, by) : load(b, b->circuit->from, piece))) {
+    while (ranges_next(&ranges, &range)) {
+        if (!(by ? load_moved(b, range, by) : load(b, b->circuit->from, range))) {
             return false;
         }
     }
@@ -455,15 +463,15 @@ static bool load_all(struct blocks *b, uint32_t by)
 
 static bool unload_all(struct blocks *b, uint32_t to, uint32_t by)
 {
-    struct pieces pieces = pieces_of(b->plan, received_slots(b->circuit), by);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(b->plan, received_slots(b->circuit), by);
+    struct slot_range range;
     uint32_t at = 0;
 
-    while (pieces_next(&pieces, &piece)) {
-        if (!unload(b, to, piece, at)) {
+    while (ranges_next(&ranges, &range)) {
+        if (!unload(b, to, range, at)) {
             return false;
         }
-        at += piece.count;
+        at += range.count;
     }
     return true;
 }
@@ -484,10 +492,10 @@ static bool move(struct blocks *b, uint32_t index)
     if (!apart(b, index, by) || !load_all(b, by)) {
         return false;
     }
-    struct pieces pieces = pieces_of(b->plan, sent_slots(circuit), 0);
-    struct piece piece;
-    while (pieces_next(&pieces, &piece)) {
-        mark_sent(b, circuit->from, piece);
+    struct slot_ranges ranges = ranges_of(b->plan, sent_slots(circuit), 0);
+    struct slot_range range;
+    while (ranges_next(&ranges, &range)) {
+        mark_sent(b, circuit->from, range);
     }
     return unload_all(b, to, by);
 }
@@ -497,26 +505,26 @@ static bool kept(struct blocks *b, uint32_t node)
 {
     const struct contents *space = space_of(b, node, SPACE_RECEIVE);
     struct content want = promised(b, SPACE_RECEIVE, node);
-    struct piece piece = {SPACE_RECEIVE, 0, 0};
+    struct slot_range range = {SPACE_RECEIVE, 0, 0};
     uint32_t at = 0;
 
     b->circuit = NULL;
     for (uint32_t i = 0; at < want.count; i++) {
-        const struct content *run = i < space->count ? &space->runs[i] : NULL;
-        if (!run || run->slot != at) {
-            return fails(b, piece, at, "is empty at the end");
+        const struct content *content = i < space->count ? &space->list[i] : NULL;
+        if (!content || content->slot != at) {
+            return fails(b, range, at, "is empty at the end");
         }
-        if (run->block != want.block + at * want.delta ||
-            (run->count > 1 && run->delta != want.delta)) {
-            return fails(b, piece, at, "holds another block at the end");
+        if (content->block != want.block + at * want.delta ||
+            (content->count > 1 && content->delta != want.delta)) {
+            return fails(b, range, at, "holds another block at the end");
         }
         if (b->operation->reduces &&
-            (run->whose[0] != b->wanted[0] || run->whose[1] != b->wanted[1])) {
-            return fails(b, piece, at,
+            (content->whose[0] != b->wanted[0] || content->whose[1] != b->wanted[1])) {
+            return fails(b, range, at,
                          b->operation->prefix ? "is not of the ranks up to its own at the end"
                                               : "lacks contributions at the end");
         }
-        at += run->count;
+        at += content->count;
     }
     return true;
 }

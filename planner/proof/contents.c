@@ -11,7 +11,7 @@ uint32_t contents_find(const struct contents *contents, uint32_t slot)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (contents->runs[middle].slot + contents->runs[middle].count > slot) {
+        if (contents->list[middle].slot + contents->list[middle].count > slot) {
             high = middle;
         } else {
             low = middle + 1;
@@ -20,48 +20,49 @@ uint32_t contents_find(const struct contents *contents, uint32_t slot)
     return low;
 }
 
-struct content content_part(const struct content *run, uint32_t first, uint32_t count)
+struct content content_part(const struct content *content, uint32_t first, uint32_t count)
 {
-    uint32_t low = run->slot > first ? run->slot : first;
-    uint32_t end = run->slot + run->count < first + count ? run->slot + run->count : first + count;
-    struct content part = *run;
+    uint32_t low = content->slot > first ? content->slot : first;
+    uint32_t end = content->slot + content->count < first + count ? content->slot + content->count
+                                                                  : first + count;
+    struct content part = *content;
 
     part.slot = low;
     part.count = end > low ? end - low : 0;
-    part.block = run->block + (low - run->slot) * run->delta;
+    part.block = content->block + (low - content->slot) * content->delta;
     return part;
 }
 
-/* Whether two runs say the same but for slots and blocks. */
+/* Whether two ranges say the same but for slots and blocks. */
 static bool alike(const struct content *a, const struct content *b)
 {
     return a->whose[0] == b->whose[0] && a->whose[1] == b->whose[1] && a->written == b->written &&
            a->sent == b->sent && a->received == b->received;
 }
 
-/* Makes `next` part of `run` when it goes on with it. */
-static bool joined(struct content *run, const struct content *next)
+/* Makes `next` part of `content` when it goes on with it. */
+static bool joined(struct content *content, const struct content *next)
 {
-    uint64_t delta = run->count > 1 ? run->delta : next->block - run->block;
+    uint64_t delta = content->count > 1 ? content->delta : next->block - content->block;
 
-    if (run->slot + run->count != next->slot || !alike(run, next) ||
-        next->block - run->block != run->count * delta ||
+    if (content->slot + content->count != next->slot || !alike(content, next) ||
+        next->block - content->block != content->count * delta ||
         (next->count > 1 && next->delta != delta)) {
         return false;
     }
-    run->delta = delta;
-    run->count += next->count;
+    content->delta = delta;
+    content->count += next->count;
     return true;
 }
 
-void contents_append(struct contents *contents, const struct content *run)
+void contents_append(struct contents *contents, const struct content *content)
 {
-    if (run->count == 0 ||
-        (contents->count > 0 && joined(&contents->runs[contents->count - 1], run))) {
+    if (content->count == 0 ||
+        (contents->count > 0 && joined(&contents->list[contents->count - 1], content))) {
         return;
     }
-    contents->runs = planner_grow(contents->runs, contents->count, sizeof *contents->runs);
-    contents->runs[contents->count++] = *run;
+    contents->list = planner_grow(contents->list, contents->count, sizeof *contents->list);
+    contents->list[contents->count++] = *content;
 }
 
 /* Opens `more` places before place `at`, or takes away -more from there. */
@@ -70,18 +71,18 @@ static void shift(struct contents *contents, uint32_t at, int64_t more)
     uint32_t tail = contents->count - at;
 
     for (int64_t i = 0; i < more; i++) {
-        contents->runs =
-            planner_grow(contents->runs, contents->count + (uint64_t)i, sizeof *contents->runs);
+        contents->list =
+            planner_grow(contents->list, contents->count + (uint64_t)i, sizeof *contents->list);
     }
-    memmove(contents->runs + at + more, contents->runs + at, tail * sizeof *contents->runs);
+    memmove(contents->list + at + more, contents->list + at, tail * sizeof *contents->list);
     contents->count = (uint32_t)(contents->count + more);
 }
 
-/* Joins the run at a place with the one behind it, if they go on alike. */
+/* Joins the range at a place with the one behind it, if they go on alike. */
 static bool close_gap(struct contents *contents, uint32_t place)
 {
     if (place + 1 >= contents->count ||
-        !joined(&contents->runs[place], &contents->runs[place + 1])) {
+        !joined(&contents->list[place], &contents->list[place + 1])) {
         return false;
     }
     shift(contents, place + 2, -1);
@@ -93,29 +94,29 @@ void contents_put(struct contents *contents, const struct contents *cargo)
     if (cargo->count == 0) {
         return;
     }
-    const struct content *last = &cargo->runs[cargo->count - 1];
-    uint32_t first = cargo->runs[0].slot, end = last->slot + last->count;
+    const struct content *last = &cargo->list[cargo->count - 1];
+    uint32_t first = cargo->list[0].slot, end = last->slot + last->count;
     uint32_t low = contents_find(contents, first), high = low;
     struct content before = {0}, behind = {0};
 
-    while (high < contents->count && contents->runs[high].slot < end) {
-        const struct content *run = &contents->runs[high++];
-        if (run->slot < first) {
-            before = content_part(run, 0, first);
+    while (high < contents->count && contents->list[high].slot < end) {
+        const struct content *content = &contents->list[high++];
+        if (content->slot < first) {
+            before = content_part(content, 0, first);
         }
-        if (run->slot + run->count > end) {
-            behind = content_part(run, end, UINT32_MAX - end);
+        if (content->slot + content->count > end) {
+            behind = content_part(content, end, UINT32_MAX - end);
         }
     }
     int64_t kept = (before.count > 0) + (behind.count > 0);
     shift(contents, high, (int64_t)cargo->count + kept - (high - low));
     if (before.count > 0) {
-        contents->runs[low++] = before;
+        contents->list[low++] = before;
     }
-    memcpy(contents->runs + low, cargo->runs, cargo->count * sizeof *cargo->runs);
+    memcpy(contents->list + low, cargo->list, cargo->count * sizeof *cargo->list);
     high = low + cargo->count;
     if (behind.count > 0) {
-        contents->runs[high] = behind;
+        contents->list[high] = behind;
     }
     (void)close_gap(contents, high - 1);
     if (low > 0) {
@@ -125,5 +126,5 @@ void contents_put(struct contents *contents, const struct contents *cargo)
 
 void contents_free(struct contents *contents)
 {
-    free(contents->runs);
+    free(contents->list);
 }

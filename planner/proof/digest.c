@@ -44,7 +44,7 @@ static uint32_t add_slots(const struct plan *plan, struct slots slots, uint32_t 
 {
     for (uint32_t i = 0; i < slots.count; i++) {
         const struct plan_extent *e = &plan->extents[slots.at + i];
-        const uint32_t words[] = {e->space, e->first, e->run, e->stride, e->times};
+        const uint32_t words[] = {e->space, e->first, e->length, e->stride, e->times};
         digest = crc32_add(digest, words, sizeof words);
     }
     return digest;

@@ -26,19 +26,19 @@ static bool all_enter_first(const struct plan *plan, struct plan_fault *fault)
     return true;
 }
 
-static bool tell(const struct plan *plan, bool *known, bool *heard)
+static bool spread(const struct plan *plan, bool *known, bool *after)
 {
     uint32_t nodes = plan->network.nodes, count = 0;
 
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         uint32_t sender = sender_to_zero(plan, &plan->circuits[i]);
-        memcpy(heard, known, nodes * sizeof *known);
+        memcpy(after, known, nodes * sizeof *known);
         for (uint32_t node = 0; node < nodes; node++) {
             if (known[node]) {
-                heard[network_translate(&plan->network, node, sender)] = true;
+                after[network_translate(&plan->network, node, sender)] = true;
             }
         }
-        memcpy(known, heard, nodes * sizeof *known);
+        memcpy(known, after, nodes * sizeof *known);
     }
     for (uint32_t node = 0; node < nodes; node++) {
         count += known[node];
@@ -51,18 +51,18 @@ static bool prove_of_one(const struct plan *plan, struct plan_fault *fault)
     bool *known = planner_memory(2 * (uint64_t)plan->network.nodes, sizeof *known);
 
     known[0] = true;
-    bool holds = tell(plan, known, known + plan->network.nodes);
+    bool holds = spread(plan, known, known + plan->network.nodes);
     free(known);
     return holds || plan_fails(fault, NULL, UINT32_MAX, "not all nodes hear of all others");
 }
 
 /* What each node knows of some sources, and what it will at the end of the step. */
-struct hearing {
+struct spreading {
     uint64_t (*known)[WORDS], (*next)[WORDS];
 };
 
 /* One step: circuits [first, end). */
-static void step(const struct plan *plan, struct hearing *h, uint32_t first, uint32_t end)
+static void step(const struct plan *plan, struct spreading *h, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
@@ -77,7 +77,8 @@ static void step(const struct plan *plan, struct hearing *h, uint32_t first, uin
 }
 
 /* Whether all nodes hear of sources [first, first + SOURCES). */
-static bool hear_of(const struct plan *plan, struct hearing *h, uint32_t first, uint32_t *deaf)
+static bool is_known_to_all(const struct plan *plan, struct spreading *h, uint32_t first,
+                            uint32_t *deaf)
 {
     uint32_t nodes = plan->network.nodes;
     uint64_t all[WORDS] = {0};
@@ -104,12 +105,12 @@ static bool hear_of(const struct plan *plan, struct hearing *h, uint32_t first, 
 static bool prove_of_all(const struct plan *plan, struct plan_fault *fault)
 {
     uint32_t nodes = plan->network.nodes, deaf = 0;
-    struct hearing h = {.known = planner_memory(nodes, sizeof *h.known),
-                        .next = planner_memory(nodes, sizeof *h.next)};
+    struct spreading h = {.known = planner_memory(nodes, sizeof *h.known),
+                          .next = planner_memory(nodes, sizeof *h.next)};
     bool holds = true;
 
     for (uint32_t first = 0; first < nodes && holds; first += SOURCES) {
-        holds = hear_of(plan, &h, first, &deaf);
+        holds = is_known_to_all(plan, &h, first, &deaf);
     }
     free(h.known);
     free(h.next);

@@ -36,15 +36,15 @@ static bool slots_fit(const struct plan *plan, struct slots slots, uint32_t node
     }
     for (uint32_t i = 0; i < slots.count; i++) {
         const struct plan_extent *e = &plan->extents[slots.at + i];
-        if (e->space >= SPACES || e->run == 0 || e->times == 0 ||
-            (e->times > 1 && e->stride < e->run)) {
+        if (e->space >= SPACES || e->length == 0 || e->times == 0 ||
+            (e->times > 1 && e->stride < e->length)) {
             return false;
         }
-        uint64_t end = e->first + (uint64_t)(e->times - 1) * e->stride + e->run;
+        uint64_t end = e->first + (uint64_t)(e->times - 1) * e->stride + e->length;
         if (end > plan_slots_at(plan, e->space, node)) {
             return false;
         }
-        *count += (uint64_t)e->run * e->times;
+        *count += (uint64_t)e->length * e->times;
     }
     return true;
 }
@@ -66,10 +66,10 @@ static bool flags_fit(const struct plan_circuit *circuit)
     return !(circuit->flags & ~known);
 }
 
-/* A run of an untranslated space is the same at every node. Of a cube one that is read upwards at
+/* A range of an untranslated space is the same at every node. Of a cube one that is read upwards at
  * every node must be so at both ends of a circuit, or what holds for node 0 does not hold for the
  * others. */
-static bool runs_alike(const struct plan *plan, struct piece a, struct piece b)
+static bool ranges_alike(const struct plan *plan, struct slot_range a, struct slot_range b)
 {
     bool translated = space_is_translated(plan, a.space);
 
@@ -84,13 +84,13 @@ static bool runs_alike(const struct plan *plan, struct piece a, struct piece b)
 
 static bool read_alike(const struct plan *plan, const struct plan_circuit *circuit)
 {
-    struct pieces sent = pieces_of(plan, sent_slots(circuit), 0);
-    struct pieces received = pieces_of(plan, received_slots(circuit), 0);
-    struct piece a = {0}, b = {0};
+    struct slot_ranges sent = ranges_of(plan, sent_slots(circuit), 0);
+    struct slot_ranges received = ranges_of(plan, received_slots(circuit), 0);
+    struct slot_range a = {0}, b = {0};
     bool more = plan->invariant && plan->network.kind == NETWORK_CUBE;
 
-    while (more && pieces_next(&sent, &a) && pieces_next(&received, &b)) {
-        if (!runs_alike(plan, a, b)) {
+    while (more && ranges_next(&sent, &a) && ranges_next(&received, &b)) {
+        if (!ranges_alike(plan, a, b)) {
             return false;
         }
     }

@@ -111,8 +111,8 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
                             uint32_t bytes, uint32_t element_bytes)
 {
     const struct operation *operation = operation_of(plan->operation);
-    struct pieces pieces = pieces_of(plan, sent_slots(circuit), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, sent_slots(circuit), 0);
+    struct slot_range range;
     uint64_t sum = 0;
 
     if (!operation->vector) {
@@ -121,10 +121,10 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
     if (!operation->reduces) {
         element_bytes = 1;
     }
-    while (pieces_next(&pieces, &piece)) {
-        sum += operation_slot_at(operation, (uint64_t)piece.first + piece.count, bytes,
+    while (ranges_next(&ranges, &range)) {
+        sum += operation_slot_at(operation, (uint64_t)range.first + range.count, bytes,
                                  element_bytes, plan->segments) -
-               operation_slot_at(operation, piece.first, bytes, element_bytes, plan->segments);
+               operation_slot_at(operation, range.first, bytes, element_bytes, plan->segments);
     }
     return sum;
 }
@@ -135,14 +135,14 @@ static uint64_t share(const struct plan *plan, const struct plan_circuit *circui
                       uint32_t element_bytes, enum replay_side side)
 {
     uint64_t slack = 0, m = plan->segments;
-    struct pieces pieces = pieces_of(plan, sent_slots(circuit), 0);
-    struct piece piece;
+    struct slot_ranges ranges = ranges_of(plan, sent_slots(circuit), 0);
+    struct slot_range range;
 
     if (m == 1) {
         return plan_circuit_bytes(plan, circuit, bytes, element_bytes);
     }
-    while (pieces_next(&pieces, &piece)) {
-        if (piece.first % m || piece.count % m) {
+    while (ranges_next(&ranges, &range)) {
+        if (range.first % m || range.count % m) {
             slack += (m - 1) * element_bytes;
         }
     }

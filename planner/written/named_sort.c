@@ -148,7 +148,7 @@ static uint64_t find_disorder(const struct waits *waits)
 /* What a circuit waits for, one after the other. */
 struct search {
     uint32_t circuit;
-    uint64_t at;   /* how many have been told */
+    uint64_t at;   /* how many of these have been followed */
     uint32_t port; /* of the link that it waits for; NAMED_NONE: a node */
     uint32_t node;
 };

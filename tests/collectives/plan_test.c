@@ -112,18 +112,18 @@ static uint64_t read_slots(const uint8_t *part, const uint8_t *row, const struct
 {
     const struct operation *operation = operation_of(plan_operation(part));
     struct plan_slots slots;
-    struct plan_run run;
+    struct slot_range range;
     uint64_t count = 0;
 
     plan_slots_begin(&slots, part, row, plan_is_invariant(part) ? rank : 0, received);
-    while (plan_slots_next(&slots, network, &run)) {
-        assert_true(run.count > 0 && run.space < SPACES);
-        uint32_t room = run.space == SPACE_SCRATCH
+    while (plan_slots_next(&slots, network, &range)) {
+        assert_true(range.count > 0 && range.space < SPACES);
+        uint32_t room = range.space == SPACE_SCRATCH
                             ? plan_scratch(part)
-                            : operation_slots(operation, (enum space)run.space, network->nodes,
+                            : operation_slots(operation, (enum space)range.space, network->nodes,
                                               rank, plan_root(part), plan_segments(part));
-        assert_true((uint64_t)run.first + run.count <= room);
-        count += run.count;
+        assert_true((uint64_t)range.first + range.count <= room);
+        count += range.count;
     }
     return count;
 }
@@ -346,7 +346,7 @@ static struct sample way_over(const char *name, uint32_t from, uint32_t to, cons
 {
     struct sample line = {.network = network_of(name), .rank = from};
     struct plan_row row = {.flags = ROW_SENDS, .send_extents = 1, .to = to};
-    const struct plan_extent extent = {.space = SPACE_RECEIVE, .run = 1, .times = 1};
+    const struct plan_extent extent = {.space = SPACE_RECEIVE, .length = 1, .times = 1};
     uint8_t *at = line.part + PLAN_HEADER_BYTES;
     uint8_t *list = at + PLAN_ROW_BYTES + PLAN_EXTENT_BYTES;
 

@@ -1,7 +1,7 @@
 /*
  * plan_test.c - nodes get plans that are not what they should be: damaged, for others, too large,
- * none at all, or in pieces that are lost and come twice. Every node that takes part gets the same
- * error, the host hears why, and the next collective works.
+ * none at all, or in fragments that are lost and come twice. Every node that takes part gets the
+ * same error, the host hears why, and the next collective works.
  *
  * The linker gives this test the cache's parts before they go to nodes, and the packets that bring
  * them (--wrap in the Makefile).
@@ -27,7 +27,7 @@ enum {
 
 /* What becomes of the parts for one node. */
 enum change { AS_IS, DAMAGED, OTHER_MACHINE, OTHER_NODE, OTHER_DIGEST, OTHER_OPERATION, NO_PLAN };
-/* What becomes of each piece when it is sent to its node for the first time. */
+/* What becomes of each fragment when it is sent to its node for the first time. */
 enum fate { ARRIVES, LOST, TWICE, TOO_EARLY, FOREIGN };
 
 struct tampering {
@@ -35,8 +35,8 @@ struct tampering {
     uint32_t rank;
     enum fate fate;
     bool seen[NODES_MAX][PIECES_MAX];
-    unsigned begins; /* first pieces that were sent */
-    unsigned played; /* fates that befell pieces */
+    unsigned begins; /* first fragments that were sent */
+    unsigned played; /* fates that befell fragments */
     uint8_t part[FABRIC_PLAN_BYTES];
 };
 
@@ -93,18 +93,18 @@ const uint8_t *__wrap_plan_cache_part(struct plan_cache *cache, const struct pla
     return tampering.part;
 }
 
-/* A piece as it would be with another question or offset. There may be no place for it. */
+/* A fragment as it would be with another question or offset. There may be no place for it. */
 static void send_changed(struct router *router, uint32_t dst, const void *body, uint32_t bytes,
                          uint32_t question_more, uint32_t offset_more)
 {
     uint8_t changed[PACKET_BODY_MAX];
-    struct plan_part_body piece;
+    struct plan_part_body fragment;
 
     memcpy(changed, body, bytes);
-    assert_true(plan_part_unpack(changed, bytes, &piece));
-    piece.question += question_more;
-    piece.offset += offset_more;
-    plan_part_pack(changed, &piece);
+    assert_true(plan_part_unpack(changed, bytes, &fragment));
+    fragment.question += question_more;
+    fragment.offset += offset_more;
+    plan_part_pack(changed, &fragment);
     if (question_more) {
         memset(changed + PLAN_PART_BYTES, 0xff, bytes - PLAN_PART_BYTES);
     }
@@ -114,12 +114,12 @@ static void send_changed(struct router *router, uint32_t dst, const void *body, 
 int __wrap_router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
                        uint32_t bytes)
 {
-    struct plan_part_body piece;
+    struct plan_part_body fragment;
 
-    if (kind != PACKET_PLAN_PART || !plan_part_unpack(body, bytes, &piece)) {
+    if (kind != PACKET_PLAN_PART || !plan_part_unpack(body, bytes, &fragment)) {
         return __real_router_send(router, kind, dst, body, bytes);
     }
-    bool *seen = &tampering.seen[dst][piece.offset / PLAN_PART_MAX];
+    bool *seen = &tampering.seen[dst][fragment.offset / PLAN_PART_MAX];
     bool first = !*seen;
     *seen = true;
     if (first && tampering.fate == LOST) {
@@ -133,7 +133,7 @@ int __wrap_router_send(struct router *router, uint8_t kind, uint32_t dst, const 
         send_changed(router, dst, body, bytes, 1, 0);
     }
     int status = __real_router_send(router, kind, dst, body, bytes);
-    tampering.begins += status == E_OK && piece.offset == 0;
+    tampering.begins += status == E_OK && fragment.offset == 0;
     if (status == E_OK && first && tampering.fate == TWICE) {
         send_changed(router, dst, body, bytes, 0, 0);
     }
@@ -325,7 +325,7 @@ TEST(a_full_store_forgets_what_it_does_not_use)
 
 /* Pieces -------------------------------------------------------------------------------------- */
 
-/* Parts of an exchange come in several pieces each; more of them are sent when some are lost. */
+/* Parts of an exchange come in several fragments each; more of them are sent when some are lost. */
 static void comes_through(enum fate fate)
 {
     struct fabric *fabric = started("ring:32");
@@ -345,12 +345,12 @@ static void comes_through(enum fate fate)
     fabric_free(fabric);
 }
 
-TEST(lost_pieces_are_asked_for_again)
+TEST(lost_fragments_are_asked_for_again)
 {
     comes_through(LOST);
 }
 
-TEST(pieces_that_do_not_belong_are_dropped)
+TEST(fragments_that_do_not_belong_are_dropped)
 {
     comes_through(TWICE);
     comes_through(TOO_EARLY);

@@ -38,7 +38,7 @@ static void add(struct small *small, uint32_t step, uint32_t from, uint32_t to,
                                                .receive_at = 2 * i + 1,
                                                .send_count = 1,
                                                .receive_count = 1,
-                                               .blocks = sent.run};
+                                               .blocks = sent.length};
 }
 
 /* What the next circuit moves: one block. */
@@ -52,8 +52,8 @@ static uint32_t next(struct plan_blocks *blocks)
     return names[0];
 }
 
-static const struct plan_extent sent = {.space = SPACE_SEND, .run = 1},
-                                scratch = {.space = SPACE_SCRATCH, .run = 1};
+static const struct plan_extent sent = {.space = SPACE_SEND, .length = 1},
+                                scratch = {.space = SPACE_SCRATCH, .length = 1};
 
 TEST(circuits_of_a_step_read_before_any_writes)
 {
@@ -81,7 +81,7 @@ TEST(a_copy_behind_circuits_reads_what_they_brought)
 {
     struct small small;
     struct plan_blocks blocks;
-    const struct plan_extent last = {.space = SPACE_RECEIVE, .first = 1, .run = 1};
+    const struct plan_extent last = {.space = SPACE_RECEIVE, .first = 1, .length = 1};
 
     begin(&small, ECUBE_ALLGATHER, 1);
     add(&small, 0, 1, 0, sent, scratch);
@@ -99,7 +99,7 @@ TEST(what_is_sent_is_named_as_the_spaces_say)
     static const struct {
         uint32_t operation, name; /* of slot 1 that node 1 sends */
     } wanted[] = {{ECUBE_EXCHANGE, 1 * 2 + 1}, {ECUBE_SCATTER, 1}, {ECUBE_REDUCE, 1}};
-    const struct plan_extent second = {.space = SPACE_SEND, .first = 1, .run = 1};
+    const struct plan_extent second = {.space = SPACE_SEND, .first = 1, .length = 1};
 
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct small small;
@@ -117,7 +117,7 @@ TEST(a_root_that_sends_nothing_else_has_its_segments_at_once)
 {
     struct small small;
     struct plan_blocks blocks;
-    const struct plan_extent all = {.space = SPACE_RECEIVE, .run = 3};
+    const struct plan_extent all = {.space = SPACE_RECEIVE, .length = 3};
     const uint32_t *names;
 
     begin(&small, ECUBE_BROADCAST, 3);

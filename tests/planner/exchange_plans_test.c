@@ -49,7 +49,7 @@ TEST(the_cheapest_plan_takes_this)
     }
 }
 
-/* + waits n/2 times; what each way carries follows from how far parcels go. */
+/* + waits n/2 times; what each way carries follows from how far superblocks go. */
 TEST(both_ways_round_a_ring_take_their_closed_form)
 {
     static const char *const names[] = {"ring:3",  "ring:4",  "ring:5", "ring:8",

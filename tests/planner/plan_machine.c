@@ -161,15 +161,15 @@ static uint32_t row_slots(const struct machine *m, uint32_t rank, const uint8_t 
 {
     struct node *node = &m->nodes[rank];
     struct plan_slots slots;
-    struct plan_run run;
+    struct slot_range range;
     uint32_t count = 0;
 
     plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, received);
-    while (plan_slots_next(&slots, m->network, &run)) {
-        CHECK(run.first + run.count <= node->slots[run.space]);
-        for (uint32_t i = 0; i < run.count; i++, count++) {
+    while (plan_slots_next(&slots, m->network, &range)) {
+        CHECK(range.first + range.count <= node->slots[range.space]);
+        for (uint32_t i = 0; i < range.count; i++, count++) {
             if (places) {
-                places[count] = &node->space[run.space][run.first + i];
+                places[count] = &node->space[range.space][range.first + i];
             }
         }
     }
@@ -267,13 +267,13 @@ static uint64_t bytes_of(const struct machine *m, uint32_t rank, const uint8_t *
 {
     const struct node *node = &m->nodes[rank];
     struct plan_slots slots;
-    struct plan_run run;
+    struct slot_range range;
     uint64_t sum = 0;
     uint32_t segments = plan_segments(node->part);
 
     plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, false);
-    while (plan_slots_next(&slots, m->network, &run)) {
-        for (uint32_t i = run.first; i < run.first + run.count; i++) {
+    while (plan_slots_next(&slots, m->network, &range)) {
+        for (uint32_t i = range.first; i < range.first + range.count; i++) {
             sum +=
                 operation_slot_at(m->operation, i + 1u, m->run->bytes, m->run->element_bytes,
                                   segments) -

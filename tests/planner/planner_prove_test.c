@@ -118,12 +118,12 @@ TEST(slots_lie_inside_their_spaces)
     first_with(plan, 0)->receive_at = plan->extent_count;
     rejected(plan, "receives into slots");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
-    plan->extents[first_with(plan, 0)->send_at].run--;
+    plan->extents[first_with(plan, 0)->send_at].length--;
     rejected(plan, "slots are sent");
     for (uint32_t stride = 1; stride <= 2; stride++) { /* slots 0 1 1 2, then 0 1 2 3 */
         plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
         struct plan_extent *sent = &plan->extents[first_with(plan, 0)->send_at];
-        *sent = (struct plan_extent){.run = 2, .times = 2, .stride = stride};
+        *sent = (struct plan_extent){.length = 2, .times = 2, .stride = stride};
         rejected(plan, stride == 1 ? "sends slots" : "slots are sent");
     }
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
@@ -554,7 +554,7 @@ static void change_extent(struct plan *plan)
     switch (drawn(5)) {
     case 0: e->space = (uint8_t)changed(e->space, SPACES); break;
     case 1: e->first = changed(e->first, plan->network.nodes); break;
-    case 2: e->run = changed(e->run, plan->network.nodes); break;
+    case 2: e->length = changed(e->length, plan->network.nodes); break;
     case 3: e->stride = changed(e->stride, plan->network.nodes); break;
     default: e->times = changed(e->times, 4); break;
     }

@@ -391,7 +391,7 @@ TEST(programs_and_circuits_wait_for_each_other)
     router_at(&made, 6)->id = 6;
     router_at(&made, 6)->network = *sim_network(made.sim);
     sim_node(made.sim, 6)->engine.stage = ENGINE_ENTRY;
-    sim_node(made.sim, 6)->engine.entering.heard = UINT32_MAX; /* so it waits for its parent */
+    sim_node(made.sim, 6)->engine.entering.joined = UINT32_MAX; /* so it waits for its parent */
     expect_lines(made.sim, lines, 2, 2);
     sim_free(made.sim);
 }
