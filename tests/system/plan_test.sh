@@ -199,6 +199,7 @@ lists_what_there_is() {
     grep -Eq '^ +wants +a cube$' out || fail "no restriction"
     grep -Eq '^ +from +Boppana' out || fail "no source"
     grep -Eq '^ +takes +\(N - 1\) xi' out || fail "no closed form"
+    grep -Eq '^ +serves +for comparison' out || fail "nothing is for comparison"
     sed -n 's/^  \([^ ].*\)/\1/p' out >names
     while read -r name; do
         "$ecube" plan show exchange --network cube:3 --algorithm "$name" >out 2>err || tool_succeeds plan show exchange --network torus:4x4 --algorithm "$name"
@@ -213,7 +214,7 @@ explains_the_choice() {
         set -- $words
         tool_succeeds plan explain "$1" --network "$2" --bytes "$3"
         fits
-        sed -n 's/^[* ] \([^ ].*\)/\1/; s/  *[0-9][0-9]*  *\([0-9]*\.[0-9]*\)  *[0-9.-]*$/|\1/p' out |
+        sed -n 's/^[*~ ] \([^ ].*\)/\1/; s/  *[0-9][0-9]*  *\([0-9]*\.[0-9]*\)  *[0-9.-]*$/|\1/p' out |
             sed 's/\(.*\)|\(.*\)/\2 \1/' >times
         [ -s times ] || fail "$words: no times: $(cat out)"
         chosen=$(sed -n 's/^\* .* \([0-9]*\.[0-9]*\)  *[0-9.-]*$/\1/p' out)
@@ -227,6 +228,7 @@ explains_the_choice() {
     done
     tool_succeeds plan explain exchange --network ring:5
     grep -Eq 'AAP +not possible: it wants a cube$' out || fail "AAP on a ring: $(cat out)"
+    grep -Eq '^~ neighbours ' out || fail "neighbours are for comparison: $(cat out)"
 }
 
 bad_words() {
