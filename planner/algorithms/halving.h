@@ -10,8 +10,8 @@
  *     cube:3 from 0      0 -> 4 | 0 -> 2, 4 -> 6 | 0 -> 1, 2 -> 3, 4 -> 5, 6 -> 7
  *
  * With another share than half a holder gives away that part of its line, at the end that is
- * farther from it: then who heard early, and goes on giving while others are still hearing for
- * the first time, has more to reach.
+ * farther from it. Then a node that was reached early has more nodes to reach: it goes on giving
+ * while others are still being reached.
  *
  * No two edges of a step share a directed link. An edge is never longer than a circuit can be; a
  * half whose nearest node is farther away is grown towards the holder.
@@ -25,7 +25,7 @@
 
 #include "planner/planner.h"
 
-/* Ranks in ascending order: two runs, of which the second may be empty. */
+/* Ranks in ascending order: two ranges, of which the second may be empty. */
 struct ranks {
     uint32_t first[2], count[2];
 };

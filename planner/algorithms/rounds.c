@@ -4,14 +4,16 @@
  *
  *     mesh:1x3    0>1 1>2 2>1 | 0>2 1>0 | 2>0 ...: a round in which all are busy, and so on
  *
- * Rounds are filled greedily. Of what has not gone yet those come first that want what is wanted
- * most: the link of their way, and the ports of their ends, that have most still to carry; then the
- * longest. A circuit takes the first of its ways that is free: in the order of the dimensions or
- * against it, in either direction where both are as long. Some trials with other weights, and other
- * choices among equals, are made; the one with the fewest rounds is kept.
+ * Rounds are filled greedily. The weight of a circuit is how much is left to carry on the busiest
+ * link of its way and at the ports of its two ends. The heaviest circuit is placed first; of equals
+ * the longest. It has up to four ways: in the order of the dimensions or against it, and on a ring
+ * in either direction where both are as long. It takes the first that is free in the round. This is
+ * tried a few times, with other weights and other choices among equals; the trial with the fewest
+ * rounds is kept.
  *
- * All blocks are there from the beginning, so all circuits go ahead. The rounds are put in an order
- * in which each shares few links with the one before: only those hops wait for its end.
+ * All blocks are there from the beginning, so all circuits go ahead. A circuit waits only for links
+ * that the round before uses as well, so the rounds are put in an order in which neighbours share
+ * few links.
  *
  * Source   Thakur, Choudhary & Fox, complete exchange on a mesh: contention of the direct exchange;
  *          list scheduling: Graham, SIAM J. Appl. Math. 17(2), 1969, 416-429

@@ -9,8 +9,8 @@
  *               B elements take a + B / p e; B is k of broadcast and reduce, (N - 1) k of the
  *               others.
  *   rounds      A node's sends begin at least a after each other, even if they are issued ahead,
- *               and a after it has heard. So the nodes that have heard of one grow by a factor of
- *               1 + p in a at most; the last begins to hear after ceil(log N) a, and receives k
+ *               and a after its block has come. So the nodes that have a block grow by a factor of
+ *               1 + p in a at most. The last begins to receive after ceil(log N) a, and takes k
  *               then. Not of gather and reduce: what a node receives may be set up side by side.
  *   distance    What comes over D hops, of the farthest pair, or the root and who is farthest from
  *               it, begins to arrive after xi + D tau, and takes D - 1 + k / p elements in all.
@@ -19,7 +19,8 @@
  *               way, shared by the lines: some link has so many of them, m, and takes a + m k e.
  *               There the farthest pair is that of a block's two ends, and B is k.
  *
- * Of a scan, too: of two nodes the one of the higher rank hears of the other, and all of node 0.
+ * All hold of a scan, too: of two nodes the one of the higher rank gets what the other gives, and
+ * all nodes get what node 0 gives.
  *
  * On a cube the elements alone are the bound of the operations of the paper's table 1, as there, so
  * that time over bound is the paper's eta.

@@ -1,10 +1,11 @@
 /*
  * replay.h - limits of a plan's model time that are convex in the size, by replay.
  *
- * A replay takes maxima and sums of what each circuit takes, and that is a straight line over the
- * size: so a plan's time is convex, bends upwards. Of a vector in m segments it is so but for the
- * rests: a piece of c segments of n elements has c n / m of them, less than one more or less. With
- * so many less, or more, the time is convex again, and never above, or below, the plan's.
+ * What a circuit takes grows with the size along a straight line, and a replay takes maxima and
+ * sums of that. So a plan's time is convex in the size: it bends upwards. A vector in m segments
+ * need not divide evenly: c segments of n elements have c n / m elements, rounded up or down. With
+ * one element less in each such range the time is convex again, and never above the plan's; with
+ * one more, never below it.
  *
  * Units    ns of model time, times plan->segments: then all numbers are whole
  * Context  host; pure

@@ -5,23 +5,30 @@
  *     named_plan_lay    sorts the circuits, looks for circles of waits, finds slots for all blocks,
  *                       and proves what comes of it
  *
- * What a name stands for: s * nodes + d is what s has for d, where every node has a block for every
- * other; s what s gives; d what is for d; i segment i of a vector (doc/plans.md).
+ * A name is a number. What it stands for depends on the operation (doc/plans.md):
  *
- * Slots. A block that a node has to keep goes where the operation promises it, another one into
- * scratch. Of a block that is combined a node has one sum, which grows in such a place; when the
- * sum is sent and received in one step it changes between two.
+ *     every node has a block for every other    s * nodes + d: the block of s for d
+ *     every node gives one block                s: the block that s gives
+ *     every node gets one block                 d: the block for d
+ *     a vector                                  i: segment i of it
+ *
+ * Slots. A block that a node keeps at the end goes into the slot that the operation promises. A
+ * block that it only passes on goes into scratch. Where contributions are combined, a node has one
+ * sum of each block, in one slot. If a step both sends the sum and adds to it, the new sum goes
+ * into a second slot, and the two change places.
  *
  *     allreduce on cube:1    0 -> 1 "0", combined    node 0 sends SEND 0, and combines what comes
  *                            1 -> 0 "0", combined    with RECEIVE 0, into which it copied its own
  *
- * Where circuits say whose contributions they carry (`sets`), what comes is kept beside the sum
- * unless it is combined and, of a prefix, of the ranks just below; what is sent is made of what the
- * node has.
+ * A circuit may say whose contributions it carries (`sets`). Then a node keeps several sums of a
+ * block: what comes is added to its sum if the circuit combines (of a prefix: and if it is of the
+ * ranks just below), else it is kept as a sum of its own. What is sent is put together of the sums
+ * that the node has.
  *
- * Order. Every node does its circuits by step. Every link serves them by `order`, if that is given;
- * else by step and place. A circuit waits for those of its two nodes' steps before, and for the one
- * before it on each of its links. A circle of these would never end.
+ * Order. Every node does its circuits by step. Every link serves them by `order`, if that is given,
+ * else by step and place. So a circuit waits for the circuits that its two nodes have in earlier
+ * steps, and for the one before it on each of its links. Circuits that wait in a circle would wait
+ * for ever: such a plan is refused.
  *
  * Units    ranks, steps, names
  * Errors   NULL, and a fault that names the circuit
@@ -65,13 +72,13 @@ struct named_fault {
     char words[NAMED_WORDS_MAX];
 };
 
-/* The plan, proved. Its circuits, copies left out, are those of `sorted` (circuit_count of them) in
- * this order, which is filled. */
+/* The plan, proved. Fills `sorted` with the places of all circuits of the file, in the order in
+ * which the plan has them; its copies come in between. */
 struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
                             struct named_fault *fault);
 
-/* Fills `sorted` with the places of the circuits by step and order; false: a circle, or an order
- * that is none. */
+/* Fills `sorted` with the places of the circuits, by step and order. False: circuits wait in a
+ * circle, or the numbers of `order` are no order. */
 bool named_sort(const struct named_plan *named, uint32_t *sorted, struct named_fault *fault);
 
 /* "0.3" or "3". */
