@@ -31,9 +31,9 @@
  * one slot for every node, node r reads network_translate(x, r). On a cube 2^j slots that begin at
  * a multiple of 2^j stay together, and are read upwards. Scratch slots are never translated.
  *
- * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies has
- * no circuit and takes no time: at this node the slots of the extents sent go to the slots of those
- * received. Its step is that of the rows beside it.
+ * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies
+ * has no circuit and takes no time: at this node the slots of the extents sent go to the slots of
+ * those received. Its step is that of the rows beside it.
  *
  *   PLAN_ASK   to the host: 0 question u32, the asker's own | 4 offset u32 | 8 operation u8 |
  *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32 |

@@ -38,7 +38,7 @@ static void add(struct small *small, uint32_t step, uint32_t from, uint32_t to,
                                                .receive_at = 2 * i + 1,
                                                .send_count = 1,
                                                .receive_count = 1,
-                                               .blocks = sent.run};
+                                               .blocks = sent.length};
 }
 
 /* What the next circuit moves: one block. */
