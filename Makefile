@@ -90,8 +90,8 @@ TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
 JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
-		registers.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
+		points.c registers.c script.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
@@ -174,8 +174,8 @@ FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
 	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
-		registers.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
+		points.c registers.c script.c) \
 	tests/jtag/fake_core.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \
