@@ -149,11 +149,11 @@ SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c argument
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c plan_replay.c screen.c seals.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c debugger.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c stalls.c \
-		stub_run.c timed_run.c waiting.c) \
+BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c message.c) \
-	bench/rivals/report.c host/links/shared_links.c jtag/stub/rsp.c sim/core/queue.c
+	host/links/shared_links.c sim/core/queue.c
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)

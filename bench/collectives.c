@@ -1,4 +1,4 @@
-#include "bench/rivals/report.h"
+#include "bench/collectives.h"
 
 #include <math.h>
 #include <stdio.h>
