@@ -103,8 +103,8 @@ TOOL := $(call in,host/command,algorithm.c command_line.c duration.c options.c o
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
 JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
-		registers.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
+		points.c registers.c script.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
@@ -162,11 +162,11 @@ SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c argument
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c plan_replay.c screen.c seals.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c debugger.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c stalls.c \
-		stub_run.c timed_run.c waiting.c) \
+BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
-	bench/rivals/report.c host/links/shared_links.c jtag/stub/rsp.c sim/core/queue.c
+	host/links/shared_links.c sim/core/queue.c
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)
@@ -187,8 +187,8 @@ FUZZ_HOST = $(BOARD_TABLE) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
 	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
-	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c points.c \
-		registers.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
+		points.c registers.c script.c) \
 	tests/jtag/fake_core.c
 FUZZ_IMAGE = $(BOARD_TABLE) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \

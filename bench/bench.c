@@ -1,5 +1,5 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND" [PART ...] [RUNS]: the ratios between the machine and bare
+ * bench.c - bench BUILD "QEMU COMMAND" [PART ...]: the ratios between the machine and bare
  * loops over its links, for both makers of links, as a table and as JSON.
  *
  * Bare and real runs of both makers alternate, ROUNDS times, so that all see the same computer; a
@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/rivals/report.h"
-#include "bench/debugger.h"
+#include "bench/collectives.h"
 #include "bench/figure.h"
 #include "bench/machine_run.h"
 #include "bench/raw_run.h"
 #include "bench/simulation.h"
-#include "bench/stalls.h"
 #include "bench/waiting.h"
 
 enum {
@@ -126,13 +124,6 @@ static struct {
     struct ratio ratios[COLLECTIVES_RATIOS];
 } collectives = {
     .ratios = {{.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}}};
-
-static struct {
-    json_t *rows; /* NULL: not measured */
-    unsigned runs;
-} stalls = {.runs = STALLS_RUNS};
-
-static json_t *debugger_rows; /* NULL: not measured */
 
 static const char *build;
 static struct raw_bench raw[MAKERS];
@@ -312,16 +303,6 @@ static void bench_collectives(void)
     collectives.rows = collectives_run(build, collectives.ratios);
 }
 
-static void bench_stalls(void)
-{
-    stalls.rows = stalls_run(raw, MAKERS, stalls.runs);
-}
-
-static void bench_debugger(void)
-{
-    debugger_rows = debugger_run(build, raw[SERIAL].qemu);
-}
-
 /* A figure of links in shared memory over another of the same. */
 static double shared_quotient(enum figure_index a, enum figure_index b)
 {
@@ -433,76 +414,60 @@ static json_t *show(void)
     if (collectives.rows) {
         json_object_set_new(root, "collectives", collectives.rows);
     }
-    if (stalls.rows) {
-        json_object_set_new(root, "stalls", stalls.rows);
-    }
-    if (debugger_rows) {
-        json_object_set_new(root, "debugger", debugger_rows);
-    }
     return root;
 }
 
 static const struct part {
     const char *name;
     void (*run)(void);
-    bool only_by_name;
 } parts[] = {
-    {"links", bench_links, false},
-    {"boot", bench_boot, false},
-    {"exchange", bench_exchange, false},
-    {"polling", bench_polling, false},
-    {"waiting", bench_waiting, false},
-    {"simulation", bench_simulation, false},
-    {"collectives", bench_collectives, false},
-    {"debugger", bench_debugger, false},
-    {"stalls", bench_stalls, true},
+    {"links", bench_links},
+    {"boot", bench_boot},
+    {"exchange", bench_exchange},
+    {"polling", bench_polling},
+    {"waiting", bench_waiting},
+    {"simulation", bench_simulation},
+    {"collectives", bench_collectives},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
-/* Runs the part of that name, or all for NULL; false: there is none. */
-static bool run_parts(const char *only)
+/* False: there is no part of that name. */
+static bool run_part(const char *name)
 {
-    bool found = false;
     for (unsigned i = 0; i < PARTS; i++) {
-        if (only ? strcmp(parts[i].name, only) == 0 : !parts[i].only_by_name) {
+        if (strcmp(parts[i].name, name) == 0) {
             parts[i].run();
-            found = true;
+            return true;
         }
     }
-    if (!found) {
-        fprintf(stderr, "bench: no part '%s'; one of:", only);
-        for (unsigned i = 0; i < PARTS; i++) {
-            fprintf(stderr, " %s", parts[i].name);
-        }
-        fputc('\n', stderr);
+    fprintf(stderr, "bench: no part '%s'; one of:", name);
+    for (unsigned i = 0; i < PARTS; i++) {
+        fprintf(stderr, " %s", parts[i].name);
     }
-    return found;
+    fputc('\n', stderr);
+    return false;
 }
 
-/* Runs the parts that are named, or all; a number is how many runs `stalls` makes. */
-static bool run_words(char **words, int count)
+/* Runs the parts that are named, or all. */
+static bool run_parts(char **wanted, int count)
 {
-    bool good = true, any = false;
-    for (int i = 0; i < count; i++) {
-        if (words[i][0] >= '0' && words[i][0] <= '9') {
-            stalls.runs = (unsigned)atoi(words[i]);
-        }
+    bool good = true;
+
+    for (unsigned i = 0; count == 0 && i < PARTS; i++) {
+        parts[i].run();
     }
     for (int i = 0; good && i < count; i++) {
-        if (words[i][0] < '0' || words[i][0] > '9') {
-            good = run_parts(words[i]);
-            any = true;
-        }
+        good = run_part(wanted[i]);
     }
-    return good && (any || run_parts(NULL));
+    return good;
 }
 
 int main(int argc, char **argv)
 {
     char image[COMMAND_MAX], path[COMMAND_MAX];
     if (argc < 3) {
-        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART ...] [RUNS]\n");
+        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART ...]\n");
         return 2;
     }
     build = argv[1];
@@ -515,7 +480,7 @@ int main(int argc, char **argv)
                 .name = names[i].name, .unit = names[i].unit, .of = maker_names[maker]};
         }
     }
-    if (!run_words(argv + 3, argc - 3)) {
+    if (!run_parts(argv + 3, argc - 3)) {
         return 2;
     }
     json_t *root = show();

@@ -1,9 +1,9 @@
 /*
  * core.h - what a debug unit can have a processor do.
  *
- * The debug unit (debug_unit.h) says what shall be done next; the back end (emulator.h) does it
- * through the emulator and fills in the results. Operations of one processor are done one after
- * another.
+ * The debug unit (debug_unit.h) says what shall be done next; the back end (jtag/stub/emulator.h)
+ * does it through the emulator and fills in the results. Operations of one processor are done one
+ * after another.
  *
  * Units    bytes; registers by the names that the emulator's target description has: r0 to r12, sp,
  *          lr, pc, cpsr, d0 to d31, fpscr, fpexc, and system registers such as SCTLR, DFSR
@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { CORE_WORD_BYTES = 4 }; /* of a register, and of an ARM instruction */
 
 enum core_op_kind {
     CORE_HALT,           /* stops it; holds it for the debugger. Fails when another one has it */

@@ -1,15 +1,8 @@
-/*
- * debug_registers.c - the debug registers of a node: what a read gives, what a write begins.
- *
- * A register that depends on the processor's state begins a task (debug_unit.c); all others are
- * read and written at once. To a client that does not have the node, a processor looks as if it
- * ran, and what would change that is refused.
- *
- * Source   ARM DDI 0406C, chapters C8 (DCC, ITR) and C11 (registers)
- */
-#include "jtag/core/debug_internal.h"
+#include "jtag/core/debug_registers.h"
 
 #include <stddef.h>
+
+#include "jtag/core/dscr.h"
 
 enum debug_register {
     DBGDIDR = 0x000,
@@ -81,7 +74,7 @@ static const struct constant_register constants[] = {
 static uint32_t *find_point_register(struct debug_unit *unit, uint32_t address)
 {
     struct points *points = &unit->points;
-    uint32_t i = (address & 0x3f) / WORD;
+    uint32_t i = (address & 0x3f) / CORE_WORD_BYTES;
 
     switch (address & ~0x3fu) {
     case DBGBVR: return i < DEBUG_BREAKPOINTS ? &points->bvr[i] : NULL;
@@ -132,22 +125,17 @@ static bool is_fast(const struct debug_unit *unit)
            (unit->dscr >> DSCR_DCC_SHIFT & 3) == DCC_FAST && !(unit->dscr & DSCR_STICKY);
 }
 
-static void execute(struct debug_unit *unit, uint32_t code)
+/* The instruction that DBGITR holds, if a transfer of the DCC begins it. */
+static enum debug_task execute_fast(struct debug_unit *unit)
 {
-    debug_begin(unit, DEBUG_EXECUTE);
-    unit->instruction = code;
-}
-
-static uint32_t read_dtrtx(struct debug_unit *unit)
-{
-    unit->tx_full = false;
-    if (is_fast(unit)) {
-        execute(unit, unit->itr);
+    if (!is_fast(unit)) {
+        return DEBUG_IDLE;
     }
-    return unit->dtrtx;
+    unit->instruction = unit->itr;
+    return DEBUG_EXECUTE;
 }
 
-uint32_t debug_read_register(struct debug_unit *unit, uint32_t address, bool mine)
+uint32_t debug_registers_value(struct debug_unit *unit, uint32_t address, bool mine)
 {
     const uint32_t *point = find_point_register(unit, address);
 
@@ -158,7 +146,7 @@ uint32_t debug_read_register(struct debug_unit *unit, uint32_t address, bool min
     case DBGDSMCR: return unit->dsmcr;
     case DBGDTRRX: return unit->dtrrx;
     case DBGDSCR: return read_dscr(unit, mine);
-    case DBGDTRTX: return mine ? read_dtrtx(unit) : 0;
+    case DBGDTRTX: return mine ? unit->dtrtx : 0;
     case DBGPRSR: return read_prsr(unit, mine);
     default: return point ? (mine ? *point : 0) : read_constant(address);
     }
@@ -171,74 +159,77 @@ static bool is_stop_unknown(const struct debug_unit *unit, uint32_t address)
            (address == DBGDSCR || address == DBGWFAR);
 }
 
-void debug_begin_read(struct debug_unit *unit)
+enum debug_task debug_registers_read(struct debug_unit *unit, bool mine)
 {
-    bool mine = debug_may_touch(unit, unit->client);
     uint32_t address = unit->access->address;
 
     if (mine && is_stop_unknown(unit, address)) {
-        debug_begin(unit, DEBUG_REFRESH);
-    } else {
-        unit->access->value = debug_read_register(unit, address, mine);
+        return DEBUG_REFRESH;
     }
+    unit->access->value = debug_registers_value(unit, address, mine);
+    if (!mine || address != DBGDTRTX) {
+        return DEBUG_IDLE;
+    }
+    unit->tx_full = false;
+    return execute_fast(unit);
 }
 
-static void write_itr(struct debug_unit *unit, uint32_t code)
+static enum debug_task write_itr(struct debug_unit *unit, uint32_t code)
 {
     bool fast = (unit->dscr >> DSCR_DCC_SHIFT & 3) == DCC_FAST;
 
     if (unit->state != DEBUG_HALTED || !(unit->dscr & DSCR_ITR_ENABLED) ||
         unit->dscr & DSCR_STICKY) {
-        return;
+        return DEBUG_IDLE;
     }
     unit->itr = code;
-    if (!fast) {
-        execute(unit, code);
+    if (fast) {
+        return DEBUG_IDLE;
     }
+    unit->instruction = code;
+    return DEBUG_EXECUTE;
 }
 
-static void write_dtrrx(struct debug_unit *unit, uint32_t value)
+static enum debug_task write_dtrrx(struct debug_unit *unit, uint32_t value)
 {
     if (unit->rx_full) {
-        return;
+        return DEBUG_IDLE;
     }
     unit->dtrrx = value;
     unit->rx_full = true;
-    if (is_fast(unit)) {
-        execute(unit, unit->itr);
-    }
+    return execute_fast(unit);
 }
 
-static void write_drcr(struct debug_unit *unit, uint32_t value)
+static enum debug_task write_drcr(struct debug_unit *unit, uint32_t value)
 {
     if (value & DRCR_CLEAR) {
         unit->dscr &= ~(uint32_t)DSCR_STICKY;
     }
     if (value & DRCR_RESTART && unit->state == DEBUG_HALTED) {
-        debug_begin(unit, DEBUG_RESTART);
-    } else if (value & DRCR_HALT && unit->state != DEBUG_HALTED) {
-        debug_begin(unit, DEBUG_HALT);
+        return DEBUG_RESTART;
     }
+    return value & DRCR_HALT && unit->state != DEBUG_HALTED ? DEBUG_HALT : DEBUG_IDLE;
 }
 
 /* A register that decides about points has been written; unless the node can be told of it, it has
  * its old value again. */
-static void change_points(struct debug_unit *unit, uint32_t *changed, uint32_t value)
+static enum debug_task change_points(struct debug_unit *unit, uint32_t *changed, uint32_t value)
 {
     uint32_t old = *changed;
 
     *changed = value;
-    if (unit->state != DEBUG_RUNNING || !debug_points_differ(unit)) {
-        return;
+    if (unit->state != DEBUG_RUNNING || !points_differ(&unit->points)) {
+        return DEBUG_IDLE;
     }
-    debug_begin(unit, DEBUG_POINTS);
     unit->undo = changed;
     unit->undo_value = old;
+    return DEBUG_POINTS;
 }
 
-/* Whether a write is only for the one who has the node. */
-static bool is_exclusive(struct debug_unit *unit, uint32_t address, uint32_t value)
+bool debug_registers_is_exclusive(struct debug_unit *unit)
 {
+    uint32_t address = unit->access->address, value = unit->access->value;
+
     switch (address) {
     case DBGITR:
     case DBGDTRRX: return true;
@@ -249,42 +240,22 @@ static bool is_exclusive(struct debug_unit *unit, uint32_t address, uint32_t val
     }
 }
 
-static void write_register(struct debug_unit *unit, uint32_t address, uint32_t value)
+enum debug_task debug_registers_write(struct debug_unit *unit)
 {
+    uint32_t address = unit->access->address, value = unit->access->value;
     uint32_t *point = find_point_register(unit, address);
 
     switch (address) {
-    case DBGVCR: unit->vcr = value; return;
-    case DBGDSCCR: unit->dsccr = value; return;
-    case DBGDSMCR: unit->dsmcr = value; return;
-    case DBGDTRRX: write_dtrrx(unit, value); return;
-    case DBGITR: write_itr(unit, value); return;
+    case DBGVCR: unit->vcr = value; return DEBUG_IDLE;
+    case DBGDSCCR: unit->dsccr = value; return DEBUG_IDLE;
+    case DBGDSMCR: unit->dsmcr = value; return DEBUG_IDLE;
+    case DBGDTRRX: return write_dtrrx(unit, value);
+    case DBGITR: return write_itr(unit, value);
     case DBGDSCR:
         unit->dscr = (unit->dscr & ~(uint32_t)DSCR_WRITABLE) | (value & DSCR_WRITABLE);
-        return;
-    case DBGDRCR: write_drcr(unit, value); return;
-    case DBGPRCR:
-        if (value & PRCR_RESET) {
-            debug_begin(unit, DEBUG_RESET);
-        }
-        return;
-    default:
-        if (point) {
-            change_points(unit, point, value);
-        }
-    }
-}
-
-/* What is written to a node that is another one's is lost, or refused where it would change what
- * the processor does. */
-void debug_begin_write(struct debug_unit *unit)
-{
-    struct access *access = unit->access;
-    uint32_t address = access->address;
-
-    if (is_exclusive(unit, address, access->value) && !debug_claim(unit, unit->client)) {
-        access->failed = true;
-    } else if (debug_may_touch(unit, unit->client)) {
-        write_register(unit, address, access->value);
+        return DEBUG_IDLE;
+    case DBGDRCR: return write_drcr(unit, value);
+    case DBGPRCR: return value & PRCR_RESET ? DEBUG_RESET : DEBUG_IDLE;
+    default: return point ? change_points(unit, point, value) : DEBUG_IDLE;
     }
 }

@@ -1,14 +1,23 @@
 /*
- * debug_unit.c - the tasks of a debug unit: an access begins one, and what the processor did leads
- * it on to its end.
+ * debug_unit.c - the machine of tasks: an access begins one, what the processor did leads it on,
+ * and its step says which is next.
  *
- * What an access of a register comes to is in debug_registers.c, the tasks themselves in execute.c
- * and halting.c. One operation is with the processor at a time; the access is complete when none is
- * wanted any more.
+ * A step wants operations of the processor (they go into the script) and is called again when they
+ * are done. What an access of a register comes to is in debug_registers.c, the steps are in
+ * execute.c and halting.c; none of them knows this machine. One operation is with the processor at
+ * a time; the access is complete when none is wanted any more.
  */
-#include "jtag/core/debug_internal.h"
+#include "jtag/core/debug_unit.h"
 
 #include <stddef.h>
+
+#include "drivers/check.h"
+#include "jtag/core/debug_registers.h"
+#include "jtag/core/dscr.h"
+#include "jtag/core/execute.h"
+#include "jtag/core/halting.h"
+#include "jtag/core/mode_visit.h"
+#include "jtag/core/need.h"
 
 enum { REGISTERS_END = 0x1000 };
 
@@ -32,96 +41,6 @@ bool debug_unit_lost(const struct debug_unit *unit)
     return unit->state == DEBUG_LOST;
 }
 
-/* Operations ----------------------------------------------------------------------------------- */
-
-struct script_step *debug_want(struct debug_unit *unit, enum core_op_kind kind,
-                               enum debug_then then)
-{
-    struct script_step *step = script_push(&unit->script, kind);
-
-    step->then = then;
-    return step;
-}
-
-void debug_want_register(struct debug_unit *unit, const char *name, uint64_t value)
-{
-    struct script_step *step = debug_want(unit, CORE_WRITE_REGISTER, THEN_NOTHING);
-
-    step->op.name = name;
-    step->op.value = value;
-}
-
-void debug_want_memory(struct debug_unit *unit, enum core_op_kind kind, uint32_t address,
-                       uint32_t value, enum debug_then then)
-{
-    struct script_step *step = debug_want(unit, kind, then);
-
-    step->op.address = address;
-    step->op.bytes = WORD;
-    step->op.value = value;
-    step->subject = value;
-}
-
-bool debug_need_frame(struct debug_unit *unit)
-{
-    if (unit->registers.known[REGISTER_CPSR]) {
-        return true;
-    }
-    if (unit->tried == REGISTER_CPSR) {
-        return false; /* in vain */
-    }
-    unit->tried = REGISTER_CPSR;
-    if (!unit->held) {
-        debug_want(unit, CORE_HALT, THEN_HALTED);
-    }
-    debug_want(unit, CORE_READ_FRAME, THEN_FRAME);
-    return false;
-}
-
-/* An instruction brings SPSR into r0. */
-static bool need_spsr(struct debug_unit *unit, enum register_number number)
-{
-    enum { MRS_R0_SPSR = (int)0xe14f0000 };
-    uint32_t r0 = (uint32_t)unit->registers.real[REGISTER_R0];
-    enum native_result result =
-        native_run(unit, (uint32_t)MRS_R0_SPSR, register_bank_mode(number), r0);
-
-    if (result == NATIVE_WAITS) {
-        return false;
-    }
-    registers_learn(&unit->registers, number,
-                    result == NATIVE_DONE ? unit->visit.frame[REGISTER_R0] : 0);
-    return true;
-}
-
-bool debug_need(struct debug_unit *unit, enum register_number number)
-{
-    if (!debug_need_frame(unit)) {
-        return false;
-    }
-    if (register_is_spsr(number) && !unit->registers.known[number]) {
-        return need_spsr(unit, number);
-    }
-    if (unit->tried == number && !unit->registers.known[number]) {
-        registers_learn(&unit->registers, number, 0);
-        unit->broke = false;
-    }
-    if (unit->registers.known[number]) {
-        unit->tried = REGISTER_NONE;
-        return true;
-    }
-    unit->tried = number;
-    if (number < REGISTER_D0) {
-        mode_visit_open(unit, register_bank_mode(number));
-        debug_want(unit, CORE_READ_FRAME, THEN_BANK);
-        return false;
-    }
-    struct script_step *step = debug_want(unit, CORE_READ_REGISTER, THEN_REGISTER);
-    step->op.name = register_name(number);
-    step->subject = number;
-    return false;
-}
-
 /* What else there is to tell of a processor that has stopped by itself. */
 static void tell_stop(struct debug_unit *unit)
 {
@@ -141,25 +60,21 @@ static void tell_stop(struct debug_unit *unit)
     }
 }
 
-static void end_access(struct debug_unit *unit, bool failed)
-{
-    if (unit->access && failed) {
-        unit->access->failed = true;
-    }
-    unit->task = DEBUG_IDLE;
-}
-
-void debug_fail(struct debug_unit *unit)
+/* A task has ended in vain: what it has noted is undone, and its access fails. */
+static void fail(struct debug_unit *unit)
 {
     bool full;
 
     if (unit->undo) {
         *unit->undo = unit->undo_value;
     }
-    if (unit->access && unit->access->space == ACCESS_BUS && unit->access->write) {
+    if (!unit->access) {
+        return;
+    }
+    if (unit->access->space == ACCESS_BUS && unit->access->write) {
         points_write(&unit->points, unit->access->address, unit->access->bytes, 0, &full);
     }
-    end_access(unit, true);
+    unit->access->failed = true;
 }
 
 static void take_result(struct debug_unit *unit, const struct script_step *step)
@@ -212,15 +127,15 @@ static void take_failure(struct debug_unit *unit, const struct script_step *step
 
 /* Tasks ---------------------------------------------------------------------------------------- */
 
-bool debug_may_touch(const struct debug_unit *unit, const void *client)
+static bool may_touch(const struct debug_unit *unit, const void *client)
 {
     return !unit->owner || unit->owner == client;
 }
 
 /* The node becomes a client's; false: it is another's. */
-bool debug_claim(struct debug_unit *unit, const void *client)
+static bool claim(struct debug_unit *unit, const void *client)
 {
-    if (!debug_may_touch(unit, client)) {
+    if (!may_touch(unit, client)) {
         return false;
     }
     if (unit->last != client) {
@@ -230,36 +145,36 @@ bool debug_claim(struct debug_unit *unit, const void *client)
     return true;
 }
 
-static void step_execute(struct debug_unit *unit)
-{
-    if (debug_execute(unit)) {
-        end_access(unit, false);
-    }
-}
-
 /* Where the registers cannot be had, what is known without them is told. */
-static void step_refresh(struct debug_unit *unit)
+static enum debug_task refresh(struct debug_unit *unit)
 {
     if (!debug_need_frame(unit) && !script_is_empty(&unit->script)) {
-        return;
+        return DEBUG_REFRESH;
     }
-    unit->access->value = debug_read_register(unit, unit->access->address, true);
-    end_access(unit, false);
+    unit->access->value = debug_registers_value(unit, unit->access->address, true);
+    return DEBUG_IDLE;
 }
 
 static void want_bus(struct debug_unit *unit)
 {
     const struct access *access = unit->access;
-    struct script_step *want = debug_want(unit, access->write ? CORE_WRITE_BUS : CORE_READ_BUS,
-                                          access->write ? THEN_NOTHING : THEN_ACCESS);
+    struct script_step *want =
+        script_want(&unit->script, access->write ? CORE_WRITE_BUS : CORE_READ_BUS,
+                    access->write ? THEN_NOTHING : THEN_ACCESS);
 
     want->op.address = access->address;
     want->op.bytes = access->bytes;
     want->op.value = access->value;
 }
 
+/* A node that runs is halted to be told of points. */
+static enum debug_task update_points(const struct debug_unit *unit)
+{
+    return unit->state == DEBUG_RUNNING && points_differ(&unit->points) ? DEBUG_POINTS : DEBUG_IDLE;
+}
+
 /* The access itself has been made. */
-static void step_bus(struct debug_unit *unit)
+static enum debug_task end_bus(struct debug_unit *unit)
 {
     struct access *access = unit->access;
 
@@ -268,21 +183,23 @@ static void step_bus(struct debug_unit *unit)
         access->value = points_read(&unit->points, access->address, access->bytes, access->value);
     }
     unit->broke = false;
-    debug_update_points(unit);
+    return update_points(unit);
 }
 
-static void step(struct debug_unit *unit)
+static enum debug_task step(struct debug_unit *unit)
 {
     switch (unit->task) {
-    case DEBUG_IDLE: return;
-    case DEBUG_BUS: step_bus(unit); return;
-    case DEBUG_REFRESH: step_refresh(unit); return;
-    case DEBUG_HALT: debug_step_halt(unit); return;
-    case DEBUG_EXECUTE: step_execute(unit); return;
-    case DEBUG_RESTART: debug_step_restart(unit); return;
-    case DEBUG_POINTS: debug_step_points(unit); return;
-    case DEBUG_RESET: debug_step_reset(unit); return;
+    case DEBUG_IDLE:
+    case DEBUG_FAILED: break;
+    case DEBUG_BUS: return end_bus(unit);
+    case DEBUG_REFRESH: return refresh(unit);
+    case DEBUG_HALT: return halting_halt(unit);
+    case DEBUG_EXECUTE: return execute_instruction(unit) ? DEBUG_IDLE : DEBUG_EXECUTE;
+    case DEBUG_RESTART: return halting_restart(unit);
+    case DEBUG_POINTS: return halting_points(unit);
+    case DEBUG_RESET: return halting_reset(unit);
     }
+    return DEBUG_IDLE;
 }
 
 /* Who has it still: one that has it halted, or has set a point. */
@@ -292,6 +209,25 @@ static void settle(struct debug_unit *unit)
         unit->owner = NULL;
     }
     unit->access = NULL;
+}
+
+static void go_on(struct debug_unit *unit)
+{
+    enum debug_task next = step(unit);
+    bool waits = !script_is_empty(&unit->script) || unit->visit.open;
+
+    if (next == unit->task) {
+        if (waits) {
+            return;
+        }
+        next = DEBUG_FAILED; /* nothing is wanted: what it needs cannot be had */
+    }
+    if (next == DEBUG_FAILED) {
+        fail(unit);
+        next = DEBUG_IDLE;
+    }
+    unit->task = next;
+    unit->stage = 0;
 }
 
 /* Does what can be done without the processor. */
@@ -307,18 +243,13 @@ static void advance(struct debug_unit *unit)
             settle(unit);
             return;
         }
-        enum debug_task task = unit->task;
-        step(unit);
-        /* Nothing was wanted, and yet it has not ended: what it needs cannot be had. */
-        if (unit->task == task && script_is_empty(&unit->script) && !unit->visit.open) {
-            debug_fail(unit);
-        }
+        go_on(unit);
     }
 }
 
-void debug_begin(struct debug_unit *unit, enum debug_task task)
+/* Nothing of an earlier task is left. */
+static void clear_task(struct debug_unit *unit)
 {
-    unit->task = task;
     unit->stage = 0;
     unit->broke = unit->halted = false;
     unit->undo = NULL;
@@ -355,45 +286,64 @@ void debug_unit_did(struct debug_unit *unit)
 
 /* Accesses ------------------------------------------------------------------------------------ */
 
-static void begin_bus(struct debug_unit *unit)
+static enum debug_task begin_bus(struct debug_unit *unit)
 {
     struct access *access = unit->access;
     bool breakpoint =
         access->write && points_is_breakpoint(access->address, access->bytes, access->value);
 
-    debug_begin(unit, DEBUG_BUS);
-    if (breakpoint && !debug_claim(unit, unit->client)) {
-        end_access(unit, true);
-        return;
+    if (breakpoint && !claim(unit, unit->client)) {
+        access->failed = true;
+        return DEBUG_IDLE;
     }
     if (access->write && unit->client == unit->last &&
         points_write(&unit->points, access->address, access->bytes, access->value,
                      &access->failed)) {
-        debug_update_points(unit);
-        return;
+        return update_points(unit);
     }
     want_bus(unit);
+    return DEBUG_BUS;
+}
+
+/* What is written to a node that is another one's is lost, or refused where it would change what
+ * the processor does. */
+static enum debug_task begin_write(struct debug_unit *unit)
+{
+    if (debug_registers_is_exclusive(unit) && !claim(unit, unit->client)) {
+        unit->access->failed = true;
+        return DEBUG_IDLE;
+    }
+    return may_touch(unit, unit->client) ? debug_registers_write(unit) : DEBUG_IDLE;
+}
+
+static enum debug_task begin(struct debug_unit *unit)
+{
+    struct access *access = unit->access;
+    bool bus = access->space == ACCESS_BUS, word = access->bytes == CORE_WORD_BYTES;
+
+    if (!word && (!bus || (access->bytes != 1 && access->bytes != 2))) {
+        access->failed = true;
+        return DEBUG_IDLE;
+    }
+    if (bus) {
+        return begin_bus(unit);
+    }
+    if (access->address >= REGISTERS_END || access->address % CORE_WORD_BYTES != 0) {
+        access->failed = true;
+        return DEBUG_IDLE;
+    }
+    return access->write ? begin_write(unit)
+                         : debug_registers_read(unit, may_touch(unit, unit->client));
 }
 
 void debug_unit_access(struct debug_unit *unit, const void *client, struct access *access)
 {
     CHECK(unit->task == DEBUG_IDLE && script_is_empty(&unit->script));
-    bool bus = access->space == ACCESS_BUS;
-
     access->failed = false;
     unit->access = access;
     unit->client = client;
-    if (access->bytes != WORD && (!bus || (access->bytes != 1 && access->bytes != 2))) {
-        access->failed = true;
-    } else if (bus) {
-        begin_bus(unit);
-    } else if (access->address >= REGISTERS_END || access->address % WORD != 0) {
-        access->failed = true;
-    } else if (access->write) {
-        debug_begin_write(unit);
-    } else {
-        debug_begin_read(unit);
-    }
+    clear_task(unit);
+    unit->task = begin(unit);
     advance(unit);
 }
 
@@ -446,9 +396,7 @@ void debug_unit_leave(struct debug_unit *unit, const void *client)
     if (unit->state == DEBUG_HALTED) {
         registers_revert(&unit->registers);
     }
-    debug_begin(unit, DEBUG_POINTS);
-    if (!debug_points_differ(unit)) {
-        unit->task = DEBUG_IDLE;
-    }
+    clear_task(unit);
+    unit->task = points_differ(&unit->points) ? DEBUG_POINTS : DEBUG_IDLE;
     advance(unit);
 }

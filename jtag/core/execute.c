@@ -4,13 +4,16 @@
  * An instruction is begun again whenever something that it needs has become known, so everything
  * is asked for before anything is changed.
  */
-#include "jtag/core/debug_internal.h"
+#include "jtag/core/execute.h"
 
 #include <stddef.h>
 
+#include "jtag/core/dscr.h"
 #include "jtag/core/instruction.h"
+#include "jtag/core/native.h"
+#include "jtag/core/need.h"
 
-enum { PC = 15, SCTLR_MMU = 1, ARM_AHEAD = 8, THUMB_AHEAD = 4 };
+enum { PC = 15, ARM_AHEAD = 8, THUMB_AHEAD = 4 };
 enum { FAULT_TRANSLATION = 0x5, FAULT_EXTERNAL = 0x8, FAULT_WRITE = 1 << 11 };
 
 static uint32_t cpsr_of(const struct debug_unit *unit)
@@ -72,11 +75,34 @@ static enum register_number status_of(const struct debug_unit *unit, const struc
     return i->spsr ? register_spsr(register_mode(cpsr_of(unit))) : REGISTER_CPSR;
 }
 
+/* An instruction brings SPSR into r0. */
+static bool need_spsr(struct debug_unit *unit, enum register_number number)
+{
+    uint32_t r0 = (uint32_t)unit->registers.real[REGISTER_R0];
+    enum native_result result =
+        native_run(unit, (uint32_t)SPSR_READ, register_bank_mode(number), r0);
+
+    if (result == NATIVE_WAITS) {
+        return false;
+    }
+    registers_learn(&unit->registers, number,
+                    result == NATIVE_DONE ? unit->visit.frame[REGISTER_R0] : 0);
+    return true;
+}
+
+static bool need_status(struct debug_unit *unit, enum register_number status)
+{
+    if (!debug_need_frame(unit)) {
+        return false;
+    }
+    return status == REGISTER_NONE || unit->registers.known[status] || need_spsr(unit, status);
+}
+
 static bool read_status(struct debug_unit *unit, const struct instruction *i)
 {
     enum register_number status = status_of(unit, i);
 
-    if (!need(unit, i->rt) || (status != REGISTER_NONE && !debug_need(unit, status))) {
+    if (!need(unit, i->rt) || !need_status(unit, status)) {
         return false;
     }
     set(unit, i->rt, status == REGISTER_NONE ? 0 : (uint32_t)unit->registers.value[status]);
@@ -87,7 +113,7 @@ static bool write_status(struct debug_unit *unit, const struct instruction *i)
 {
     enum register_number status = status_of(unit, i);
 
-    if (!need(unit, i->rn) || (status != REGISTER_NONE && !debug_need(unit, status))) {
+    if (!need(unit, i->rn) || !need_status(unit, status)) {
         return false;
     }
     if (status != REGISTER_NONE) {
@@ -118,7 +144,7 @@ static bool transfer(struct debug_unit *unit, uint32_t address, uint8_t bytes,
     }
     enum core_op_kind kind = is_physical(unit) ? (store ? CORE_WRITE_BUS : CORE_READ_BUS)
                                                : (store ? CORE_WRITE_MEMORY : CORE_READ_MEMORY);
-    struct script_step *step = debug_want(unit, kind, THEN_LOADED);
+    struct script_step *step = script_want(&unit->script, kind, THEN_LOADED);
     step->op.address = address;
     step->op.bytes = bytes;
     step->op.value = store ? *store : 0;
@@ -257,7 +283,7 @@ static bool move(struct debug_unit *unit, const struct instruction *i, bool know
     return true;
 }
 
-bool debug_execute(struct debug_unit *unit)
+bool execute_instruction(struct debug_unit *unit)
 {
     struct instruction i = instruction_decode(unit->instruction);
 

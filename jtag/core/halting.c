@@ -1,36 +1,32 @@
-/*
- * Tasks that halt a processor, let it go on, reset it, and tell the emulator of points.
- */
-#include "jtag/core/debug_internal.h"
+#include "jtag/core/halting.h"
 
-enum { SCTLR_MMU = 1, VCR_RESET = 1, SPSR_WRITE = (int)0xe16ff000 };
+#include "jtag/core/dscr.h"
+#include "jtag/core/mode_visit.h"
+#include "jtag/core/native.h"
+#include "jtag/core/need.h"
+
+enum { VCR_RESET = 1 };
 
 enum { HALT_ASKED = 1, RESET_ASKED = 1, RESTART_STEPPED = 1 };
 enum { POINTS_HALTED = 1, POINTS_TOLD, POINTS_RESUMED };
 
-static void end(struct debug_unit *unit)
-{
-    unit->task = DEBUG_IDLE;
-}
-
-void debug_step_halt(struct debug_unit *unit)
+enum debug_task halting_halt(struct debug_unit *unit)
 {
     if (unit->stage == 0 && unit->state == DEBUG_RUNNING) {
         unit->stage = HALT_ASKED;
         registers_forget(&unit->registers);
-        debug_want(unit, CORE_HALT, THEN_HALTED);
-        debug_want(unit, CORE_READ_FRAME, THEN_FRAME);
-        return;
+        script_want(&unit->script, CORE_HALT, THEN_HALTED);
+        script_want(&unit->script, CORE_READ_FRAME, THEN_FRAME);
+        return DEBUG_HALT;
     }
     if (unit->state == DEBUG_RUNNING && !unit->halted) {
-        debug_fail(unit);
-        return;
+        return DEBUG_FAILED;
     }
     if (unit->state != DEBUG_HALTED) {
         debug_set_entry(unit, ENTRY_REQUEST);
     }
     unit->state = DEBUG_HALTED;
-    end(unit);
+    return DEBUG_IDLE;
 }
 
 /* The processor goes on. What it does from now on is not known. */
@@ -38,7 +34,7 @@ static void want_resume(struct debug_unit *unit)
 {
     bool keep = points_any_told(&unit->points);
 
-    debug_want(unit, CORE_RESUME, THEN_NOTHING)->op.keep = keep;
+    script_want(&unit->script, CORE_RESUME, THEN_NOTHING)->op.keep = keep;
     unit->held = keep;
     unit->state = DEBUG_RUNNING;
     unit->stopped = false;
@@ -59,64 +55,44 @@ static bool want_point(struct debug_unit *unit)
     unit->slot = slot;
     const struct point *point = told->set ? told : &unit->wanted;
     struct script_step *step =
-        debug_want(unit, told->set ? CORE_REMOVE_POINT : CORE_ADD_POINT, THEN_POINT);
+        script_want(&unit->script, told->set ? CORE_REMOVE_POINT : CORE_ADD_POINT, THEN_POINT);
     step->op.address = point->address;
     step->op.bytes = point->bytes;
     step->op.point = point->kind;
     return true;
 }
 
-bool debug_points_differ(const struct debug_unit *unit)
-{
-    struct point wanted;
-
-    return points_next_difference(&unit->points, &wanted) != POINT_SLOTS;
-}
-
-void debug_update_points(struct debug_unit *unit)
-{
-    bool differ = unit->state == DEBUG_RUNNING && debug_points_differ(unit);
-
-    unit->task = differ ? DEBUG_POINTS : DEBUG_IDLE;
-    unit->stage = 0;
-}
-
-void debug_step_points(struct debug_unit *unit)
+enum debug_task halting_points(struct debug_unit *unit)
 {
     if (unit->stage == 0 && unit->state == DEBUG_RUNNING) {
         unit->stage = POINTS_HALTED;
-        debug_want(unit, CORE_HALT, THEN_HALTED);
-        return;
+        script_want(&unit->script, CORE_HALT, THEN_HALTED);
+        return DEBUG_POINTS;
     }
     if (unit->stage == POINTS_RESUMED || (unit->broke && unit->stage == POINTS_HALTED)) {
-        if (unit->broke) {
-            debug_fail(unit);
-        }
-        end(unit);
-        return;
+        return unit->broke ? DEBUG_FAILED : DEBUG_IDLE;
     }
     unit->stage = POINTS_TOLD;
     if (want_point(unit)) {
-        return;
+        return DEBUG_POINTS;
+    }
+    if (unit->state != DEBUG_RUNNING) {
+        return DEBUG_IDLE;
     }
     unit->stage = POINTS_RESUMED;
-    if (unit->state == DEBUG_RUNNING) {
-        want_resume(unit);
-    } else {
-        end(unit);
-    }
+    want_resume(unit);
+    return DEBUG_POINTS;
 }
 
-void debug_step_reset(struct debug_unit *unit)
+enum debug_task halting_reset(struct debug_unit *unit)
 {
     if (unit->stage == 0) {
         unit->stage = RESET_ASKED;
-        debug_want(unit, CORE_RESET, THEN_HALTED);
-        return;
+        script_want(&unit->script, CORE_RESET, THEN_HALTED);
+        return DEBUG_RESET;
     }
     if (unit->broke) {
-        debug_fail(unit);
-        return;
+        return DEBUG_FAILED;
     }
     registers_forget(&unit->registers);
     unit->was_reset = true;
@@ -124,17 +100,13 @@ void debug_step_reset(struct debug_unit *unit)
     unit->state = DEBUG_HALTED;
     unit->dscr &= ~(uint32_t)DSCR_STICKY;
     debug_set_entry(unit, ENTRY_VECTOR);
-    unit->stage = 0;
-    unit->task = unit->vcr & VCR_RESET ? DEBUG_IDLE : DEBUG_RESTART;
-    if (unit->task == DEBUG_RESTART) {
-        debug_step_restart(unit);
-    }
+    return unit->vcr & VCR_RESET ? DEBUG_IDLE : DEBUG_RESTART;
 }
 
 /* Wants one register as the debugger has it, in the mode that the processor is in then. */
 static void want_written(struct debug_unit *unit, enum register_number number)
 {
-    struct script_step *step = debug_want(unit, CORE_WRITE_REGISTER, THEN_WRITTEN);
+    struct script_step *step = script_want(&unit->script, CORE_WRITE_REGISTER, THEN_WRITTEN);
 
     step->op.name = register_name(number);
     step->op.value = unit->registers.value[number];
@@ -286,54 +258,43 @@ static bool write_floats(struct debug_unit *unit)
     return true;
 }
 
-static void want_go(struct debug_unit *unit)
+static enum debug_task want_go(struct debug_unit *unit)
 {
     if (!points_step(&unit->points)) {
         want_resume(unit);
-        end(unit);
-        return;
+        return DEBUG_IDLE;
     }
     unit->stage = RESTART_STEPPED;
     debug_set_entry(unit, ENTRY_BREAKPOINT);
     registers_forget(&unit->registers);
-    debug_want(unit, CORE_STEP, THEN_NOTHING);
-    debug_want(unit, CORE_READ_FRAME, THEN_FRAME);
+    script_want(&unit->script, CORE_STEP, THEN_NOTHING);
+    script_want(&unit->script, CORE_READ_FRAME, THEN_FRAME);
+    return DEBUG_RESTART;
 }
 
-/* Whether an instruction can lie at the PC; not known yet: false, and something is wanted. */
-static bool can_run(struct debug_unit *unit)
+static bool is_in_ram(const struct debug_unit *unit)
 {
     uint32_t pc = (uint32_t)unit->registers.value[REGISTER_PC];
 
-    if (pc - unit->board.ram_base < unit->board.ram_bytes) {
-        return true;
-    }
-    if (!debug_need(unit, REGISTER_SCTLR)) {
-        return false;
-    }
-    if (unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU) {
-        return true;
-    }
-    unit->state = DEBUG_LOST;
-    end(unit);
-    return false;
+    return pc - unit->board.ram_base < unit->board.ram_bytes;
 }
 
-void debug_step_restart(struct debug_unit *unit)
+enum debug_task halting_restart(struct debug_unit *unit)
 {
     bool expected = unit->native == NATIVE_WAITS || unit->tried != REGISTER_NONE;
 
     if (unit->stage == RESTART_STEPPED || (unit->broke && !expected)) {
-        end(unit);
-        return;
+        return DEBUG_IDLE;
     }
-    if (!debug_need_frame(unit) || !can_run(unit)) {
-        return;
+    if (!debug_need_frame(unit) || (!is_in_ram(unit) && !debug_need(unit, REGISTER_SCTLR))) {
+        return DEBUG_RESTART;
+    }
+    if (!is_in_ram(unit) && !(unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU)) {
+        unit->state = DEBUG_LOST; /* no instruction can lie at the PC */
+        return DEBUG_IDLE;
     }
     if (write_floats(unit) || write_special(unit) || write_banks(unit) || write_position(unit)) {
-        return;
+        return DEBUG_RESTART;
     }
-    if (!want_point(unit)) {
-        want_go(unit);
-    }
+    return want_point(unit) ? DEBUG_RESTART : want_go(unit);
 }

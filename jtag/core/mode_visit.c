@@ -4,12 +4,11 @@
  * From user mode it does not go by a write of CPSR, so a planted SVC leads out, at the price of the
  * supervisor mode's lr and SPSR, which no kernel can rely on while user mode runs.
  */
-#include "jtag/core/debug_internal.h"
+#include "jtag/core/mode_visit.h"
 
 #include <string.h>
 
-enum { SVC = (int)0xef000000, SCTLR_MMU = 1 };
-enum { SPSR_WRITE = (int)0xe16ff000 }; /* MSR SPSR_fsxc, r0 */
+enum { SVC = (int)0xef000000 };
 
 /* The processor's CPSR, but in a mode and in ARM state. */
 static uint32_t plain_cpsr(const struct debug_unit *unit, enum processor_mode mode)
@@ -24,16 +23,16 @@ static bool is_user(const struct debug_unit *unit)
 
 static void want_planted(struct debug_unit *unit, uint32_t place, uint32_t code)
 {
-    debug_want_memory(unit, CORE_READ_MEMORY, place, 0, THEN_SAVED);
-    debug_want_memory(unit, CORE_WRITE_MEMORY, place, code, THEN_PLANTED);
-    debug_want_memory(unit, CORE_READ_MEMORY, place, code, THEN_VERIFIED);
+    script_want_memory(&unit->script, CORE_READ_MEMORY, place, 0, THEN_SAVED);
+    script_want_memory(&unit->script, CORE_WRITE_MEMORY, place, code, THEN_PLANTED);
+    script_want_memory(&unit->script, CORE_READ_MEMORY, place, code, THEN_VERIFIED);
 }
 
-static void want_step(struct debug_unit *unit, uint32_t place, enum debug_then then)
+static void want_step(struct debug_unit *unit, uint32_t place, enum script_then then)
 {
-    debug_want_register(unit, "pc", place);
-    debug_want(unit, CORE_STEP, then == THEN_STEPPED ? THEN_STEP : THEN_NOTHING);
-    debug_want(unit, CORE_READ_FRAME, then);
+    script_want_register(&unit->script, "pc", place);
+    script_want(&unit->script, CORE_STEP, then == THEN_STEPPED ? THEN_STEP : THEN_NOTHING);
+    script_want(&unit->script, CORE_READ_FRAME, then);
 }
 
 static void leave_user(struct debug_unit *unit)
@@ -42,9 +41,9 @@ static void leave_user(struct debug_unit *unit)
 
     unit->visit.moved = true;
     want_planted(unit, place, (uint32_t)SVC);
-    debug_want_register(unit, "cpsr", plain_cpsr(unit, MODE_USER));
+    script_want_register(&unit->script, "cpsr", plain_cpsr(unit, MODE_USER));
     want_step(unit, place, THEN_ENTERED);
-    debug_want_memory(unit, CORE_WRITE_MEMORY, place, 0, THEN_UNPLANTED);
+    script_want_memory(&unit->script, CORE_WRITE_MEMORY, place, 0, THEN_UNPLANTED);
 }
 
 static void open_with(struct debug_unit *unit, enum processor_mode mode, uint32_t flags)
@@ -55,30 +54,12 @@ static void open_with(struct debug_unit *unit, enum processor_mode mode, uint32_
     if (is_user(unit)) {
         leave_user(unit);
     }
-    debug_want_register(unit, "cpsr", cpsr | (flags & (uint32_t)CPSR_FLAGS));
+    script_want_register(&unit->script, "cpsr", cpsr | (flags & (uint32_t)CPSR_FLAGS));
 }
 
 void mode_visit_open(struct debug_unit *unit, enum processor_mode mode)
 {
     open_with(unit, mode, debug_real_cpsr(unit));
-}
-
-/* Where an instruction can be planted that runs in a privileged mode: what user mode executes need
- * not be executable there, but vectors are. */
-static bool find_place(struct debug_unit *unit, uint32_t *place)
-{
-    uint32_t base = unit->board.ram_base;
-
-    if (!debug_need(unit, REGISTER_SCTLR) || !debug_need(unit, REGISTER_VBAR)) {
-        return false;
-    }
-    bool mmu = unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU;
-    *place = (uint32_t)unit->registers.real[mmu && is_user(unit) ? REGISTER_VBAR : REGISTER_PC];
-    if (unit->native_again || (!mmu && *place - base >= unit->board.ram_bytes)) {
-        *place = base;
-    }
-    *place &= ~3u;
-    return true;
 }
 
 /* r0 to lr of the mode as the debugger has them. */
@@ -87,20 +68,19 @@ static void want_registers(struct debug_unit *unit, enum processor_mode mode, ui
     const struct registers *registers = &unit->registers;
 
     if (r0 != registers->real[REGISTER_R0]) {
-        debug_want_register(unit, register_name(REGISTER_R0), r0);
+        script_want_register(&unit->script, register_name(REGISTER_R0), r0);
     }
     for (unsigned i = 1; i < CORE_FRAME_PC; i++) {
         enum register_number number = register_in_mode(mode, i);
         if (registers_changed(registers, number)) {
-            debug_want_register(unit, register_name(number), registers->value[number]);
+            script_want_register(&unit->script, register_name(number), registers->value[number]);
         }
     }
 }
 
-static void begin(struct debug_unit *unit, uint32_t code, enum processor_mode mode, uint32_t r0,
-                  uint32_t place)
+void mode_visit_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode, uint32_t r0,
+                    uint32_t place)
 {
-    unit->native = NATIVE_WAITS;
     open_with(unit, mode, (uint32_t)unit->registers.value[REGISTER_CPSR]);
     unit->visit.moved = true;
     want_planted(unit, place, code);
@@ -108,7 +88,7 @@ static void begin(struct debug_unit *unit, uint32_t code, enum processor_mode mo
     want_step(unit, place, THEN_STEPPED);
 }
 
-static enum native_result judge(const struct mode_visit *visit)
+enum native_result mode_visit_judge(const struct mode_visit *visit)
 {
     const uint32_t *frame = visit->frame;
     enum processor_mode mode = register_mode(frame[CORE_FRAME_CPSR]);
@@ -116,32 +96,10 @@ static enum native_result judge(const struct mode_visit *visit)
     if (!visit->judged) {
         return NATIVE_FAILED;
     }
-    if (mode == visit->mode && frame[CORE_FRAME_PC] == visit->place + WORD) {
+    if (mode == visit->mode && frame[CORE_FRAME_PC] == visit->place + CORE_WORD_BYTES) {
         return NATIVE_DONE;
     }
     return mode == MODE_ABORT ? NATIVE_ABORTED : NATIVE_UNDEFINED;
-}
-
-enum native_result native_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
-                              uint32_t r0)
-{
-    enum native_result result = unit->native;
-    uint32_t place;
-
-    if (result == NATIVE_WAITS) {
-        result = judge(&unit->visit);
-        unit->broke = false;
-        unit->native = NATIVE_IDLE;
-        if (result != NATIVE_FAILED || unit->native_again || unit->visit.stepped) {
-            unit->native_again = false;
-            return result;
-        }
-        unit->native_again = true;
-    }
-    if (debug_need(unit, register_sp(mode)) && find_place(unit, &place)) {
-        begin(unit, code, mode, r0, place);
-    }
-    return NATIVE_WAITS;
 }
 
 /* An exception that the planted instruction took has spoilt the banked registers of its mode: those
@@ -151,18 +109,18 @@ static void want_repair(struct debug_unit *unit, enum processor_mode mode)
     struct registers *registers = &unit->registers;
     enum register_number lr = register_sp(mode) + BANK_LR, spsr = register_spsr(mode);
 
-    debug_want_register(unit, "cpsr", plain_cpsr(unit, mode));
+    script_want_register(&unit->script, "cpsr", plain_cpsr(unit, mode));
     if (registers->known[lr]) {
-        debug_want_register(unit, "lr", registers->real[lr]);
+        script_want_register(&unit->script, "lr", registers->real[lr]);
     }
     if (spsr == REGISTER_NONE || !registers->known[spsr]) {
         return;
     }
-    debug_want_register(unit, "r0", registers->real[spsr]);
-    debug_want_memory(unit, CORE_WRITE_MEMORY, unit->visit.place, (uint32_t)SPSR_WRITE,
-                      THEN_NOTHING);
-    debug_want_register(unit, "pc", unit->visit.place);
-    debug_want(unit, CORE_STEP, THEN_NOTHING);
+    script_want_register(&unit->script, "r0", registers->real[spsr]);
+    script_want_memory(&unit->script, CORE_WRITE_MEMORY, unit->visit.place, (uint32_t)SPSR_WRITE,
+                       THEN_NOTHING);
+    script_want_register(&unit->script, "pc", unit->visit.place);
+    script_want(&unit->script, CORE_STEP, THEN_NOTHING);
 }
 
 /* r0 to lr as the processor had them. */
@@ -174,7 +132,7 @@ static void want_real_registers(struct debug_unit *unit, bool all)
     for (unsigned i = 0; i < CORE_FRAME_PC; i++) {
         enum register_number number = register_in_mode(visit->mode, i);
         if (registers->known[number] && (all || visit->frame[i] != registers->real[number])) {
-            debug_want_register(unit, register_name(number), registers->real[number]);
+            script_want_register(&unit->script, register_name(number), registers->real[number]);
         }
     }
 }
@@ -183,13 +141,13 @@ static void want_real_registers(struct debug_unit *unit, bool all)
 static void want_undone(struct debug_unit *unit)
 {
     const struct mode_visit *visit = &unit->visit;
-    bool elsewhere = judge(visit) != NATIVE_DONE;
+    bool elsewhere = mode_visit_judge(visit) != NATIVE_DONE;
 
     if (visit->judged && elsewhere) {
         want_repair(unit, register_mode(visit->frame[CORE_FRAME_CPSR]));
     }
     if (elsewhere) {
-        debug_want_register(unit, "cpsr", plain_cpsr(unit, visit->mode));
+        script_want_register(&unit->script, "cpsr", plain_cpsr(unit, visit->mode));
     }
     want_real_registers(unit, elsewhere);
 }
@@ -208,11 +166,11 @@ void mode_visit_close(struct debug_unit *unit)
         want_undone(unit);
     }
     if (visit->planted) {
-        debug_want_memory(unit, CORE_WRITE_MEMORY, visit->place, 0, THEN_UNPLANTED);
+        script_want_memory(&unit->script, CORE_WRITE_MEMORY, visit->place, 0, THEN_UNPLANTED);
     }
-    debug_want_register(unit, "cpsr", registers->real[REGISTER_CPSR]);
+    script_want_register(&unit->script, "cpsr", registers->real[REGISTER_CPSR]);
     if (visit->moved) {
-        debug_want_register(unit, "pc", registers->real[REGISTER_PC]);
+        script_want_register(&unit->script, "pc", registers->real[REGISTER_PC]);
     }
 }
 

@@ -105,6 +105,13 @@ unsigned points_next_difference(const struct points *points, struct point *wante
     return POINT_SLOTS;
 }
 
+bool points_differ(const struct points *points)
+{
+    struct point wanted;
+
+    return points_next_difference(points, &wanted) != POINT_SLOTS;
+}
+
 bool points_any_told(const struct points *points)
 {
     for (unsigned slot = 0; slot < POINT_SLOTS; slot++) {

@@ -47,6 +47,9 @@ struct points {
  * wanted goes into *wanted. */
 unsigned points_next_difference(const struct points *points, struct point *wanted);
 
+/* Whether there is such a slot. */
+bool points_differ(const struct points *points);
+
 /* Whether the emulator has any. */
 bool points_any_told(const struct points *points);
 

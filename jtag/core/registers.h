@@ -35,6 +35,8 @@ enum cpsr_bit {
     CPSR_FLAGS = (int)0xf80f0000 /* N, Z, C, V, Q, GE: what instructions set */
 };
 
+enum { SCTLR_MMU = 1 }; /* its bit */
+
 enum register_number {
     REGISTER_R0 = 0,
     REGISTER_R8 = 8,
@@ -97,6 +99,9 @@ static inline bool register_is_spsr(enum register_number number)
 
 /* The system register that MRC and MCR of coprocessor 15 name so; REGISTER_NONE: not kept. */
 enum register_number register_of_system(uint32_t opc1, uint32_t crn, uint32_t crm, uint32_t opc2);
+
+/* What brings the SPSR of the present mode into r0, and r0 into all of it. */
+enum { SPSR_READ = (int)0xe14f0000, SPSR_WRITE = (int)0xe16ff000 }; /* MRS, MSR */
 
 /* MCR p15 of r0 to a system register. */
 uint32_t register_system_write(enum register_number number);
