@@ -80,8 +80,8 @@ static const struct command_line command_line = {
     .text = "Writes an ELF core of a node of a machine that is up: registers, and all memory that "
             "its kernel and program use. The node is halted meanwhile, then it goes on; one that "
             "was halted stays so."
-            "\vGDB opens it: gdb-multiarch build/virt/kernel.elf core.5, or with the program's ELF "
-            "file first and 'add-symbol-file build/virt/kernel.elf' for the kernel.\n\n"
+            "\vGDB opens it: gdb-multiarch KERNEL core.5, or with the program's ELF file first and "
+            "'add-symbol-file KERNEL' for the kernel; KERNEL is build/BOARD/kernel.elf.\n\n"
             "Example: ecube core 5 -o core.5",
     .take_word = word_only,
     .words_at = offsetof(struct core, word),
