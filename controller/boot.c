@@ -62,7 +62,7 @@ static void fail(struct controller *controller, enum boot_failure reason, uint32
 
     event->reason = (uint8_t)reason;
     event->done = controller->right_count;
-    event->peer = controller->told_count;
+    event->peer = controller->reported_count;
     event->status = (int32_t)crossed;
     failure_break(controller);
 }
@@ -155,11 +155,11 @@ void boot_forget(struct controller *controller, uint32_t rank)
 {
     struct controller_node *node = &controller->nodes[rank];
 
-    controller->told_count -= controller_has(controller, rank, NODE_TOLD);
+    controller->reported_count -= controller_has(controller, rank, NODE_REPORTED);
     controller->right_count -= controller_has(controller, rank, NODE_RIGHT);
     controller->signs -= node->signs;
     node->signs = 0;
-    node->flags &= (uint16_t) ~(NODE_TOLD | NODE_RIGHT);
+    node->flags &= (uint16_t) ~(NODE_REPORTED | NODE_RIGHT);
     forget_findings(controller, node);
 }
 
@@ -247,11 +247,11 @@ void boot_links(struct controller *controller, uint32_t rank, const struct links
     /* What it told before is replaced as a whole: links come up in any order. */
     boot_forget(controller, rank);
     bool right = take_ports(controller, rank, links);
-    node->flags |= (uint16_t)(NODE_TOLD | (right ? NODE_RIGHT : 0));
-    controller->told_count++;
+    node->flags |= (uint16_t)(NODE_REPORTED | (right ? NODE_RIGHT : 0));
+    controller->reported_count++;
     controller->right_count += right;
     controller->signs += node->signs;
-    /* Later it is only noted: a link that had not come up when the node told, and does now. */
+    /* Later it is only noted: a link that came up after the node's report. */
     if (controller->phase != PHASE_BOOT || controller->broken) {
         return;
     }
@@ -267,6 +267,6 @@ void boot_links(struct controller *controller, uint32_t rank, const struct links
     controller->crossed |= finds_crossed(controller, rank);
     if (controller->phase == PHASE_BOOT && controller->crossed && controller->right_count < nodes) {
         controller->crossed_us =
-            controller->now_us + (controller->told_count < nodes ? CROSSED_GRACE_US : 0);
+            controller->now_us + (controller->reported_count < nodes ? CROSSED_GRACE_US : 0);
     }
 }

@@ -50,12 +50,12 @@ struct fault_list {
 };
 
 /* Whether anything is known of a node's ports. */
-static bool has_told(const struct controller *controller, uint32_t node)
+static bool has_reported(const struct controller *controller, uint32_t node)
 {
-    return controller_has(controller, node, NODE_TOLD);
+    return controller_has(controller, node, NODE_REPORTED);
 }
 
-/* What is not right at a port; NULL: nothing, as far as the node has told. */
+/* What is not right at a port; NULL: nothing, as far as the node has reported. */
 static const struct controller_finding *finding_at(const struct controller *controller,
                                                    uint32_t node, unsigned port)
 {
@@ -92,7 +92,7 @@ static struct cable_lead claim(const struct controller *controller, uint32_t nod
     }
     peer = network_neighbour(network, node, port);
     /* No finding: it is right, and the network knows it. */
-    return (struct cable_lead){.known = has_told(controller, node) && peer != NETWORK_NO_NODE,
+    return (struct cable_lead){.known = has_reported(controller, node) && peer != NETWORK_NO_NODE,
                                .port = (uint8_t)network_far_port(network, port),
                                .node = peer};
 }
@@ -109,7 +109,7 @@ static bool is_denied(const struct controller *controller, const struct cable_le
 {
     struct cable_lead back = claim(controller, lead->node, lead->port);
     /* A port without a link has a finding, or nothing is plugged in. */
-    bool bare = !back.known && has_told(controller, lead->node) &&
+    bool bare = !back.known && has_reported(controller, lead->node) &&
                 !boot_has_link(controller->config.network, lead->node, lead->port);
 
     return leads_to(lead, node, port) || bare || (back.known && !leads_to(&back, node, port));
@@ -149,7 +149,7 @@ static void find_names(const struct controller *controller)
     }
     for (uint32_t node = 0; node < nodes; node++) {
         uint32_t name =
-            has_told(controller, node) ? CONTROLLER_NO_NODE : other_name(controller, node);
+            has_reported(controller, node) ? CONTROLLER_NO_NODE : other_name(controller, node);
 
         controller->nodes[node].mark_entry = name;
         /* Two silent nodes of one name cannot be told apart; the last is taken. */
@@ -191,7 +191,8 @@ static struct cable_lead found_elsewhere(const struct controller *controller, ui
     return (struct cable_lead){0};
 }
 
-/* The neighbour that belongs at a port of `place`, if its cable leads to that port of `node`. */
+/* The neighbour that belongs at this port of node `place`, if the neighbour's cable leads to this
+ * port of `node` instead. */
 static struct cable_lead found_beside(const struct controller *controller, uint32_t place,
                                       uint32_t node, unsigned port)
 {
@@ -209,17 +210,19 @@ static struct cable_lead found_beside(const struct controller *controller, uint3
     return (struct cable_lead){0};
 }
 
-/* Where the cable of a port leads. Of a silent node others know: who stands beside it, or beside
- * the number that it uses, for whom all is right; or whose cable is not where it belongs. */
+/* Where the cable of a port leads. A node that has reported knows. Of a silent one three others
+ * may know: the neighbour that belongs at this port; the neighbour that belongs at this port of the
+ * node whose number the silent one uses; and any node that reports a cable to it in a wrong place.
+ */
 static struct cable_lead lead_of(const struct controller *controller, uint32_t node, unsigned port)
 {
     uint32_t name = controller->nodes[node].mark_entry;
     struct cable_lead lead;
 
-    if (has_told(controller, node)) {
+    if (has_reported(controller, node)) {
         return resolved(controller, node, port);
     }
-    /* Most often its cable is right, and its neighbour waits for it in vain. */
+    /* Most often the cable is right: the node is silent for another cause. */
     lead = found_beside(controller, node, node, port);
     if (!lead.known && name != CONTROLLER_NO_NODE) {
         lead = found_beside(controller, name, node, port);
@@ -245,8 +248,8 @@ static struct cable_end end_of(const struct controller *controller, uint32_t nod
     const struct controller_finding *finding = finding_at(controller, node, port);
     struct cable_end end = {.finding = FINDS_RIGHT};
 
-    if (!has_told(controller, node)) {
-        end.finding = FINDS_UNTOLD;
+    if (!has_reported(controller, node)) {
+        end.finding = FINDS_UNREPORTED;
         /* Who is there counts only of an end that is up or crossed: else it may be old. */
     } else if (finding) {
         bool known = finding->state == LINK_UP || finding->state == LINK_CROSSED;
@@ -263,12 +266,12 @@ static struct cable_end end_of(const struct controller *controller, uint32_t nod
     return end;
 }
 
-/* The state of a port as told; a node that has told nothing hears nothing. */
+/* The state of a port as reported; one of a node that has reported nothing is silent. */
 static uint8_t state_of(const struct controller *controller, uint32_t node, unsigned port)
 {
     const struct controller_finding *finding = finding_at(controller, node, port);
 
-    return finding ? finding->state : has_told(controller, node) ? LINK_UP : LINK_SILENT;
+    return finding ? finding->state : has_reported(controller, node) ? LINK_UP : LINK_SILENT;
 }
 
 /* More than there is room for are counted: the caller says how many it does not name. */
@@ -304,7 +307,7 @@ static void set_lead(struct cable_end *end, const struct cable_lead *lead)
  * is asked. */
 static bool is_right(const struct controller *controller, const struct wanted_link *link)
 {
-    return has_told(controller, link->node) && has_told(controller, link->peer) &&
+    return has_reported(controller, link->node) && has_reported(controller, link->peer) &&
            controller->nodes[link->node].finding == 0 && controller->nodes[link->peer].finding == 0;
 }
 
@@ -355,8 +358,8 @@ static void add_crossed(const struct controller *controller, struct fault_list *
     list->unsure |= is_taken(controller, &here) || is_taken(controller, &there);
 }
 
-/* From what the two ends hear, when no lead is known. One that is heard or up has a cable that
- * carries one way. */
+/* What the fault is, by the states of both ends, when nobody knows where the cable leads. An end
+ * that hears something, or is up, has a cable that carries at least one way. */
 static enum cable_fault_kind kind_of(uint8_t a, uint8_t b)
 {
     if (a == LINK_CROSSED || b == LINK_CROSSED) {
@@ -377,10 +380,10 @@ static void add_cable(const struct controller *controller, struct fault_list *li
         return;
     }
     struct cable_fault fault = link_fault(controller, link);
-    bool here = fault.end[0].finding != FINDS_RIGHT && fault.end[0].finding != FINDS_UNTOLD;
-    bool there = fault.end[1].finding != FINDS_RIGHT && fault.end[1].finding != FINDS_UNTOLD;
+    bool here = fault.end[0].finding != FINDS_RIGHT && fault.end[0].finding != FINDS_UNREPORTED;
+    bool there = fault.end[1].finding != FINDS_RIGHT && fault.end[1].finding != FINDS_UNREPORTED;
 
-    /* Nothing is wrong as told, or it has been listed. */
+    /* Neither end has reported a fault, or it has been listed. */
     if ((!here && !there) || is_crossed(controller, link, &lead_here, &lead_there)) {
         return;
     }
@@ -400,10 +403,10 @@ static void add_node(const struct controller *controller, struct fault_list *lis
     struct cable_fault fault = {.node = node, .peer = node};
 
     fault.end[0] = end_of(controller, node, network->ports);
-    if (!has_told(controller, node) && !list->crossed) {
+    if (!has_reported(controller, node) && !list->crossed) {
         fault.kind = CABLE_NODE_SILENT;
         add_fault(list, &fault);
-    } else if (has_told(controller, node) && fault.end[0].finding != FINDS_RIGHT &&
+    } else if (has_reported(controller, node) && fault.end[0].finding != FINDS_RIGHT &&
                network_host_link_of(network, node) >= 0) {
         fault.kind = CABLE_HOST_MISSING;
         add_fault(list, &fault);
@@ -457,7 +460,7 @@ unsigned cables_find(const struct controller *controller, struct cable_fault *fa
     return list.count;
 }
 
-uint32_t cables_told(const struct controller *controller)
+uint32_t cables_reported(const struct controller *controller)
 {
-    return controller->told_count;
+    return controller->reported_count;
 }

@@ -36,14 +36,14 @@ enum cable_fault_kind {
 
 /* What a node finds at a port. */
 enum cable_finding {
-    FINDS_NOTHING,  /* it hears nothing */
-    FINDS_RIGHT,    /* it sees the link up, with the right end */
-    FINDS_OTHER,    /* another end: peer, port */
-    FINDS_HOST,     /* the host */
-    FINDS_NAMELESS, /* a node that does not know its number */
-    FINDS_ONE_WAY,  /* it hears the other end but is not heard */
-    FINDS_LOST,     /* it had the link and lost it */
-    FINDS_UNTOLD    /* the node has told nothing */
+    FINDS_NOTHING,   /* it hears nothing */
+    FINDS_RIGHT,     /* it sees the link up, with the right end */
+    FINDS_OTHER,     /* another end: peer, port */
+    FINDS_HOST,      /* the host */
+    FINDS_NAMELESS,  /* a node that does not know its number */
+    FINDS_ONE_WAY,   /* it hears the other end but is not heard */
+    FINDS_LOST,      /* it had the link and lost it */
+    FINDS_UNREPORTED /* the node has told nothing */
 };
 
 struct cable_end {
@@ -69,4 +69,4 @@ unsigned cables_find(const struct controller *controller, struct cable_fault *fa
                      unsigned room);
 
 /* How many nodes have told of their links. */
-uint32_t cables_told(const struct controller *controller);
+uint32_t cables_reported(const struct controller *controller);

@@ -87,16 +87,16 @@ static void link_findings(struct controller *controller)
 static void begin(struct controller *controller)
 {
     controller->broken = controller->restarts = false;
-    controller->told_ns = 0;
+    controller->reported_ns = 0;
     controller->due_first = controller->due_last = CONTROLLER_NO_NODE;
     controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
     controller->death_first = controller->death_last = CONTROLLER_NO_NODE;
-    controller->told_count = controller->right_count = controller->signs = 0;
+    controller->reported_count = controller->right_count = controller->signs = 0;
     controller->resets = controller->cuts = 0;
-    controller->resets_untold = controller->failing = false;
+    controller->resets_due = controller->failing = false;
     controller->failure_us = controller->offers_us = controller->end_us = UINT64_MAX;
     controller->ending = false;
-    controller->dead_link_count = controller->dead_links_told = 0;
+    controller->dead_link_count = controller->dead_links_reported = 0;
     controller->running = 0;
     controller->start_next = controller->stop_next = controller->config.network->nodes;
     controller->stop_unstarted = controller->config.network->nodes;
@@ -171,8 +171,8 @@ void controller_due(struct controller *controller, uint32_t rank, uint8_t due)
     node->due |= due;
 }
 
-/* Tells a node how much of its program's text was read. `told` is what the node may count on, so it
- * changes only when the packet has gone: the window is judged by it. */
+/* Tells a node how much of its program's text was read. `credited` changes only when the packet has
+ * gone: the node's window is judged by what it knows. */
 static int send_taken(struct controller *controller, uint32_t rank)
 {
     struct controller_node *node = &controller->nodes[rank];
@@ -181,7 +181,7 @@ static int send_taken(struct controller *controller, uint32_t rank)
     taken_pack(body, &(struct taken_body){node->taken, controller->generation});
     int status = router_send(&controller->router, PACKET_TAKEN, rank, body, sizeof body);
     if (status == E_OK) {
-        node->told = node->taken;
+        node->credited = node->taken;
     }
     return status;
 }

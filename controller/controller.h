@@ -83,7 +83,7 @@ void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t
 void controller_active(struct controller *controller);
 
 enum event_kind {
-    EVENT_BOOT_PROGRESS, /* `rank` has told; done nodes have all links right */
+    EVENT_BOOT_PROGRESS, /* `rank` has reported its links; done nodes have all links right */
     EVENT_BOOTED,
     /* The boot has failed: reason says why, cables.h what is wrong. done nodes had all their links,
      * `peer` nodes have answered, status links are crossed, or beside those that
@@ -244,5 +244,5 @@ bool controller_reset_mends(const struct controller *controller);
 bool controller_link_is_dead(const struct controller *controller, uint32_t a, uint32_t b);
 /* Whether a dead link (state.h) is one that no dead or reset node explains. */
 struct controller_dead_link;
-bool controller_link_is_told(const struct controller *controller,
+bool controller_reports_link(const struct controller *controller,
                              const struct controller_dead_link *link);

@@ -20,8 +20,8 @@
 #include "controller/internal.h"
 #include "router/router.h"
 
-/* The first sign begins the time in which the others are collected. While a failure is being told,
- * what comes is told with it. */
+/* The first sign begins the time in which others are collected. What comes while the failure is
+ * reported is reported with it. */
 void failure_break(struct controller *controller)
 {
     controller->broken = true;
@@ -122,7 +122,7 @@ static bool explains(const struct controller *controller, uint32_t rank, uint8_t
             (controller_has(controller, rank, NODE_RESET) && reason != DEAD_CARRIER));
 }
 
-bool controller_link_is_told(const struct controller *controller,
+bool controller_reports_link(const struct controller *controller,
                              const struct controller_dead_link *link)
 {
     return !explains(controller, link->node, link->reason) &&
@@ -131,7 +131,7 @@ bool controller_link_is_told(const struct controller *controller,
 
 static void tell_link(struct controller *controller, const struct controller_dead_link *link)
 {
-    if (controller_link_is_told(controller, link)) {
+    if (controller_reports_link(controller, link)) {
         struct controller_event *event = controller_tell(controller, EVENT_LINK_DIED);
 
         event->rank = link->node;
@@ -144,11 +144,11 @@ static void tell_link(struct controller *controller, const struct controller_dea
 void failure_tell(struct controller *controller)
 {
     /* Who was reset in the boot and has told its links since is not counted any more. */
-    if (controller->resets_untold && controller->resets > 0) {
+    if (controller->resets_due && controller->resets > 0) {
         controller_tell(controller, EVENT_RESET);
-        controller->resets_untold = false;
-    } else if (controller->dead_links_told < controller->dead_link_count) {
-        tell_link(controller, &controller->dead_links[controller->dead_links_told++]);
+        controller->resets_due = false;
+    } else if (controller->dead_links_reported < controller->dead_link_count) {
+        tell_link(controller, &controller->dead_links[controller->dead_links_reported++]);
     } else {
         controller->failing = false;
         controller_tell(controller, EVENT_BROKEN);
@@ -183,7 +183,7 @@ void controller_was_reset(struct controller *controller, uint32_t rank, uint64_t
     }
     /* Reset twice is reset. That it was so is told again, for it may be another debugger's work. */
     controller->resets += !controller_has(controller, rank, NODE_RESET);
-    controller->resets_untold = true;
+    controller->resets_due = true;
     node->flags |= NODE_RESET;
     if (controller->resets == controller->config.network->nodes &&
         controller_reset_mends(controller)) {

@@ -35,11 +35,11 @@
 #include "wire/run.h"
 
 enum {
-    OFFERS_MAX = 32,           /* messages ahead of the next that are offered */
-    REPEAT_US = 300 * 1000,    /* an offer without an answer */
-    RETRY_US = 20 * 1000,      /* one that a node had no room for, or the router */
-    ASK_US = 2 * 1000 * 1000,  /* of silence, or a quarter of the patience if that is less */
-    TOLD_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
+    OFFERS_MAX = 32,          /* messages ahead of the next that are offered */
+    REPEAT_US = 300 * 1000,   /* an offer without an answer */
+    RETRY_US = 20 * 1000,     /* one that a node had no room for, or the router */
+    ASK_US = 2 * 1000 * 1000, /* of silence, or a quarter of the patience if that is less */
+    SILENCE_REPORT_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
 };
 
 /* What a root has said stands in its entry. A node is the root of one message at most. */
@@ -156,10 +156,10 @@ enum controller_refusal controller_load(struct controller *controller,
     controller->message_next = controller->offered = 0;
     controller->offers_us = UINT64_MAX;
     /* The machine's time goes on: this program comes behind whatever any node has done. */
-    controller->clock_base_ns = controller->clock_ns = controller->told_ns;
-    controller->clock_end_ns = controller->told_ns;
+    controller->clock_base_ns = controller->clock_ns = controller->reported_ns;
+    controller->clock_end_ns = controller->reported_ns;
     controller->receipts = 0;
-    controller->silence_told = false;
+    controller->silence_reported = false;
     controller->phase = PHASE_DOWNLOAD;
     begin_nodes(controller);
     return CONTROLLER_OK;
@@ -407,7 +407,7 @@ void loader_receipt(struct controller *controller, uint32_t rank,
     loader_forget(controller, rank);
     controller->receipts++;
     controller->clock_end_ns = clock_max(controller->clock_end_ns, receipt->model_ns);
-    controller->told_ns = clock_max(controller->told_ns, receipt->model_ns);
+    controller->reported_ns = clock_max(controller->reported_ns, receipt->model_ns);
     event = controller_tell(controller, EVENT_RECEIPT);
     event->rank = rank;
     event->done = controller->receipts;
@@ -451,8 +451,8 @@ void loader_pass(struct controller *controller)
         return;
     }
     /* The first of the list stands for all: told once, however many are silent. */
-    if (silent_us(controller, rank) >= TOLD_US && !controller->silence_told) {
-        controller->silence_told = true;
+    if (silent_us(controller, rank) >= SILENCE_REPORT_US && !controller->silence_reported) {
+        controller->silence_reported = true;
         controller_tell(controller, EVENT_LOAD_WAITS)->rank = rank;
     }
     if (silent_us(controller, rank) >= patience_us + patience_us / 2) {

@@ -100,14 +100,14 @@ static void tell_refusal(struct controller *controller, uint32_t rank,
 }
 
 /* The part of a node from its offset on, as much as there is of it. */
-static uint32_t take_part(const uint8_t *part, struct plan_part_body *told, uint8_t *body)
+static uint32_t take_part(const uint8_t *part, struct plan_part_body *fields, uint8_t *body)
 {
-    uint32_t left = told->offset < told->total ? told->total - told->offset : 0;
+    uint32_t left = fields->offset < fields->total ? fields->total - fields->offset : 0;
     uint32_t bytes = left < PLAN_PART_MAX ? left : PLAN_PART_MAX;
 
-    plan_part_pack(body, told);
+    plan_part_pack(body, fields);
     if (bytes > 0) {
-        memcpy(body + PLAN_PART_BYTES, part + told->offset, bytes);
+        memcpy(body + PLAN_PART_BYTES, part + fields->offset, bytes);
     }
     return PLAN_PART_BYTES + bytes;
 }
@@ -115,24 +115,24 @@ static uint32_t take_part(const uint8_t *part, struct plan_part_body *told, uint
 static int send_part(struct controller *controller, uint32_t rank)
 {
     const struct controller_node *node = &controller->nodes[rank];
-    struct plan_part_body told = {.question = node->question, .offset = node->offset};
+    struct plan_part_body fields = {.question = node->question, .offset = node->offset};
     const uint8_t *part = NULL;
     const char *words = NULL;
     uint8_t body[PLAN_PART_BYTES + PLAN_PART_MAX];
     struct plan_request request;
 
-    told.status = request_of(controller, node, &request);
-    if (told.status == E_OK) {
-        part = plan_cache_part(controller->config.cache, &request, rank, &told.total, &told.status,
-                               &words);
+    fields.status = request_of(controller, node, &request);
+    if (fields.status == E_OK) {
+        part = plan_cache_part(controller->config.cache, &request, rank, &fields.total,
+                               &fields.status, &words);
     }
     if (!part) {
-        told.total = 0;
+        fields.total = 0;
     }
     int sent = router_send(&controller->router, PACKET_PLAN_PART, rank, body,
-                           take_part(part, &told, body));
+                           take_part(part, &fields, body));
     if (sent == E_OK && !part && words) {
-        tell_refusal(controller, rank, &request, told.status, words);
+        tell_refusal(controller, rank, &request, fields.status, words);
     }
     return sent;
 }
@@ -140,18 +140,18 @@ static int send_part(struct controller *controller, uint32_t rank)
 static int send_predicted(struct controller *controller, uint32_t rank)
 {
     const struct controller_node *node = &controller->nodes[rank];
-    struct predicted_body told = {.question = node->question};
+    struct predicted_body fields = {.question = node->question};
     struct plan_time time = {0};
     uint8_t body[PREDICTED_BYTES];
     struct plan_request request;
 
-    told.status = request_of(controller, node, &request);
-    if (told.status == E_OK &&
-        plan_cache_predict(controller->config.cache, &request, &time, &told.steps, &told.status)) {
-        told.model_ns = time.model_ns;
-        told.bound_ns = time.bound_ns;
+    fields.status = request_of(controller, node, &request);
+    if (fields.status == E_OK && plan_cache_predict(controller->config.cache, &request, &time,
+                                                    &fields.steps, &fields.status)) {
+        fields.model_ns = time.model_ns;
+        fields.bound_ns = time.bound_ns;
     }
-    predicted_pack(body, &told);
+    predicted_pack(body, &fields);
     return router_send(&controller->router, PACKET_PREDICTED, rank, body, sizeof body);
 }
 

@@ -267,7 +267,7 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
     node->answer = query_answer_of(state);
     node->flags &= (uint16_t)~NODE_ASKED;
     node->answered = controller->question.number;
-    controller->told_ns = clock_max(controller->told_ns, state->model_ns);
+    controller->reported_ns = clock_max(controller->reported_ns, state->model_ns);
     if (is_new) {
         add_answer(controller, rank, state);
         if (is_awaited(controller)) {

@@ -17,7 +17,7 @@
  * goes only behind the last STOP, or a node would stop the wrong program.
  *
  * Text: a node may print CONSOLE_WINDOW bytes more than it knows to have been read. The owner says
- * how much has been (controller_taken), the node is told, and its program goes on.
+ * how much has been (controller_taken), the node is fields, and its program goes on.
  *
  * Plans    what a program asks for is answered in plans.c
  *
@@ -59,7 +59,7 @@ static bool send_starts(struct controller *controller)
 {
     uint8_t body[START_BYTES];
 
-    start_pack(body, &(struct start_body){controller->told_ns});
+    start_pack(body, &(struct start_body){controller->reported_ns});
     while (controller->start_next < controller->config.network->nodes) {
         struct controller_node *node = &controller->nodes[controller->start_next];
 
@@ -69,7 +69,7 @@ static bool send_starts(struct controller *controller)
         }
         /* From now on it may be heard, and its text is counted anew. */
         node->flags |= NODE_RUNNING;
-        node->received = node->told = node->taken = 0;
+        node->received = node->credited = node->taken = 0;
         controller->running++;
         controller->start_next++;
     }
@@ -177,7 +177,7 @@ void controller_active(struct controller *controller)
     controller->activity++;
 }
 
-/* A program has ended; its event has been told. */
+/* A program has ended; its event has been fields. */
 static void program_ended(struct controller *controller, uint32_t rank,
                           struct controller_event *event)
 {
@@ -207,21 +207,21 @@ static void program_aborted(struct controller *controller, uint32_t rank, int32_
 
 static void take_exit(struct controller *controller, const struct notice *notice)
 {
-    struct exit_body told;
+    struct exit_body fields;
     struct controller_event *event;
 
-    if (!exit_unpack(notice->body, notice->bytes, &told)) {
+    if (!exit_unpack(notice->body, notice->bytes, &fields)) {
         return;
     }
     event = controller_tell(controller, EVENT_EXIT);
     event->rank = notice->src;
     /* As a shell has it. */
-    event->status = told.status & EXIT_STATUS_MASK;
-    event->collectives = told.collectives;
+    event->status = fields.status & EXIT_STATUS_MASK;
+    event->collectives = fields.collectives;
     controller->failed |= event->status != 0;
-    if (told.aborted && !controller->broken) {
+    if (fields.aborted && !controller->broken) {
         event->done = controller->ended + 1;
-        program_aborted(controller, notice->src, told.status);
+        program_aborted(controller, notice->src, fields.status);
     } else {
         program_ended(controller, notice->src, event);
     }
@@ -231,21 +231,21 @@ static void take_exit(struct controller *controller, const struct notice *notice
 static void take_console(struct controller *controller, const struct notice *notice)
 {
     struct controller_node *node = &controller->nodes[notice->src];
-    struct console_body told;
+    struct console_body fields;
     struct controller_event *event;
 
-    if (!console_unpack(notice->body, notice->bytes, &told) ||
-        node->received - node->told + told.text_bytes > CONSOLE_WINDOW) {
+    if (!console_unpack(notice->body, notice->bytes, &fields) ||
+        node->received - node->credited + fields.text_bytes > CONSOLE_WINDOW) {
         return;
     }
     /* Counted here and not by the owner: what it has not shown yet is text that the node is waiting
      * for. */
-    node->received += told.text_bytes;
+    node->received += fields.text_bytes;
     event = controller_tell(controller, EVENT_TEXT);
     event->rank = notice->src;
-    event->status = told.stream;
-    event->bytes = told.text_bytes;
-    event->body = told.text;
+    event->status = fields.stream;
+    event->bytes = fields.text_bytes;
+    event->body = fields.text;
 }
 
 void controller_taken(struct controller *controller, uint32_t rank, uint32_t bytes)
@@ -253,7 +253,7 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
     struct controller_node *node = &controller->nodes[rank];
 
     if (controller->phase != PHASE_RUN || !controller_has(controller, rank, NODE_RUNNING) ||
-        node->received - bytes > node->received - node->told) {
+        node->received - bytes > node->received - node->credited) {
         return; /* of a program that is over, or less than was told */
     }
     /* The latest count alone is owed; if two come before one is sent, the node hears of both at
@@ -264,13 +264,13 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
 
 static void take_report(struct controller *controller, const struct notice *notice)
 {
-    struct report_body told;
+    struct report_body fields;
 
-    if (report_unpack(notice->body, notice->bytes, &told)) {
+    if (report_unpack(notice->body, notice->bytes, &fields)) {
         struct controller_event *event = controller_tell(controller, EVENT_REPORT);
 
         event->rank = notice->src;
-        event->report = told;
+        event->report = fields;
     }
 }
 
@@ -282,41 +282,43 @@ bool run_is_on_sizes(const struct entry *entry)
 }
 
 /* Of two that differ both are nodes; where one has failed there is no other. */
-static bool names_nodes(const struct controller *controller, const struct disagree_body *told)
+static bool names_nodes(const struct controller *controller, const struct disagree_body *fields)
 {
     uint32_t nodes = controller->config.network->nodes;
 
-    return told->first_rank < nodes && (told->status != E_MISMATCH || told->other_rank < nodes);
+    return fields->first_rank < nodes &&
+           (fields->status != E_MISMATCH || fields->other_rank < nodes);
 }
 
 /* Of sizes that differ the receiver speaks, and names the sender. */
-static void name_ends(struct disagree_body *told)
+static void name_ends(struct disagree_body *fields)
 {
-    if (told->first.type == SIZES_AGREE) {
-        told->first_rank = told->other_rank;
-        told->first = told->other;
+    if (fields->first.type == SIZES_AGREE) {
+        fields->first_rank = fields->other_rank;
+        fields->first = fields->other;
     }
-    told->other_rank = told->first.root;
+    fields->other_rank = fields->first.root;
 }
 
 /* What a program had begun when it ended its node goes on with, and may hear of late. */
 static void take_disagreement(struct controller *controller, const struct notice *notice)
 {
-    struct disagree_body told;
+    struct disagree_body fields;
 
-    if (controller->phase != PHASE_RUN || !disagree_unpack(notice->body, notice->bytes, &told)) {
+    if (controller->phase != PHASE_RUN || !disagree_unpack(notice->body, notice->bytes, &fields)) {
         return;
     }
-    if (told.status == E_MISMATCH && run_is_on_sizes(&told.first) && run_is_on_sizes(&told.other)) {
-        name_ends(&told);
+    if (fields.status == E_MISMATCH && run_is_on_sizes(&fields.first) &&
+        run_is_on_sizes(&fields.other)) {
+        name_ends(&fields);
     }
-    if (names_nodes(controller, &told)) {
+    if (names_nodes(controller, &fields)) {
         struct controller_event *event = controller_tell(controller, EVENT_DISAGREE);
 
-        event->rank = told.first_rank;
-        event->peer = told.status == E_MISMATCH ? told.other_rank : ID_UNKNOWN;
-        event->status = told.status;
-        event->disagree = told;
+        event->rank = fields.first_rank;
+        event->peer = fields.status == E_MISMATCH ? fields.other_rank : ID_UNKNOWN;
+        event->status = fields.status;
+        event->disagree = fields;
         controller->failed = true;
     }
 }
@@ -342,28 +344,29 @@ static void take_question(struct controller *controller, const struct notice *no
 
 static void take_fault(struct controller *controller, const struct notice *notice)
 {
-    struct fault_body told;
+    struct fault_body fields;
     struct controller_event *event;
 
-    if (!fault_unpack(notice->body, notice->bytes, &told)) {
+    if (!fault_unpack(notice->body, notice->bytes, &fields)) {
         return;
     }
     /* A kernel may stop in any phase. Its node is out of order, but its neighbours do not know that
      * yet. */
-    bool is_kernel = told.kind >= FAULT_KERNEL;
+    bool is_kernel = fields.kind >= FAULT_KERNEL;
     if (!is_kernel && !is_running(controller, notice->src)) {
         return;
     }
     event = controller_tell(controller, is_kernel ? EVENT_KERNEL_FAULT : EVENT_FAULT);
     event->rank = notice->src;
-    event->fault = told;
+    event->fault = fields;
     if (is_kernel) {
         failure_break(controller);
         return;
     }
     controller->activity++;
     controller->failed = true;
-    controller->cut_off |= told.kind == FAULT_ERROR && (int32_t)told.registers[0] == E_LINK_DEAD;
+    controller->cut_off |=
+        fields.kind == FAULT_ERROR && (int32_t)fields.registers[0] == E_LINK_DEAD;
     program_ended(controller, notice->src, event);
 }
 

@@ -34,7 +34,7 @@ enum controller_node_flag {
     NODE_DEAD = 1,
     NODE_HALTED = 2,     /* by a debugger; it does not answer */
     NODE_RESET = 4,      /* it has started anew since the boot began, and was known before */
-    NODE_TOLD = 8,       /* it has told of its links */
+    NODE_REPORTED = 8,   /* it has reported its links */
     NODE_RIGHT = 16,     /* and they are as they should be */
     NODE_RECEIPTED = 32, /* it holds what it was sent */
     NODE_RUNNING = 64,   /* its program was told to start and has not ended */
@@ -81,9 +81,9 @@ struct controller_node {
     uint64_t heard_us;     /* passed time */
     uint64_t offer_us;     /* when the offer is to be repeated */
     uint32_t match;        /* the root's name for the receive */
-    uint32_t received, told, taken; /* console text, in bytes modulo 2^32; told: as taken */
-    uint32_t answered;              /* number of the last question that it has answered */
-    uint32_t mark, mark_entry;      /* for who looks at all nodes: scratch */
+    uint32_t received, taken, credited; /* console text, modulo 2^32; credited: as the node knows */
+    uint32_t answered;                  /* number of the last question that it has answered */
+    uint32_t mark, mark_entry;          /* for who looks at all nodes: scratch */
     struct node_answer answer;
     uint32_t offset, request_bytes, request_choice; /* what it has asked for */
     uint16_t request_root;
@@ -137,16 +137,16 @@ struct controller {
     uint64_t now_us;    /* as last told */
     uint64_t passed_us; /* passed time */
     enum controller_phase phase;
-    bool broken;      /* a node or link is gone, nodes were reset, or the boot has failed */
-    bool restarts;    /* all nodes were reset: nothing goes on before controller_restart */
-    uint64_t told_ns; /* the latest model time that any node has told */
+    bool broken;          /* a node or link is gone, nodes were reset, or the boot has failed */
+    bool restarts;        /* all nodes were reset: nothing goes on before controller_restart */
+    uint64_t reported_ns; /* the latest model time that any node has reported */
 
     struct controller_event events[CONTROLLER_EVENTS_MAX];
     unsigned event_first, event_count;
     uint32_t due_first, due_last; /* nodes that are owed packets, in order */
 
     /* boot */
-    uint32_t told_count, right_count;
+    uint32_t reported_count, right_count;
     uint32_t signs, signs_seen; /* of all nodes; with the host's links, at most so far */
     uint64_t quiet_us;          /* passed time without a new sign; of a run, without a word */
     uint64_t crossed_us;        /* when a boot with crossed cables is over; UINT64_MAX */
@@ -167,7 +167,7 @@ struct controller {
     uint32_t receipts;
     uint32_t oldest, newest; /* of the silent: the first has been silent for longest */
     uint32_t unasked;        /* from here on they have not been asked since they were heard */
-    bool silence_told;
+    bool silence_reported;
 
     /* run */
     uint32_t start_next;     /* START has gone to the nodes before this one */
@@ -195,9 +195,9 @@ struct controller {
     /* failure */
     uint32_t deaths, halted, resets, cuts; /* nodes; links without a carrier */
     uint32_t death_first, death_last;      /* nodes whose death is to be told */
-    bool resets_untold;
+    bool resets_due;
     uint64_t failure_us; /* when it is told; UINT64_MAX: there is none */
     bool failing;        /* it is being told */
     struct controller_dead_link dead_links[CONTROLLER_DEAD_LINKS_MAX];
-    unsigned dead_link_count, dead_links_told;
+    unsigned dead_link_count, dead_links_reported;
 };

@@ -62,7 +62,7 @@ static const char *end_text(const struct cable_end *end, char text[PART_MAX])
     case FINDS_NAMELESS: return "finds a node that does not know its number";
     case FINDS_ONE_WAY: return "hears the other end but is not heard";
     case FINDS_LOST: return "had it and lost it";
-    case FINDS_UNTOLD: return "tells nothing";
+    case FINDS_UNREPORTED: return "tells nothing";
     case FINDS_OTHER: break;
     }
     snprintf(text, PART_MAX, "finds node %u, port %u", (unsigned)end->peer, end->port);
@@ -79,7 +79,7 @@ static void lead_text(uint32_t node, const struct cable_end *end, char text[PART
     }
 }
 
-/* A cable is named by where it should lead, and told by where it does, from each end that knows. */
+/* Names the cable by where it should lead, then says where it does, from each end that knows. */
 static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
 {
     char here[PART_MAX], there[PART_MAX];
@@ -91,8 +91,8 @@ static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
              here[0] && there[0] ? ", and" : "", there);
 }
 
-/* "missing: link 1-3 (dimension 1): node 1 hears nothing, node 3 sees it up". Both ends say what
- * they find: the fault is mostly at one. */
+/* "missing: link 1-3 (dimension 1): node 1 hears nothing, node 3 sees it up". What both ends find
+ * is said, because the fault is mostly at one of them. */
 static void link_words(const struct cable_fault *fault, const char *what, char text[WORDS_MAX])
 {
     char here[PART_MAX], there[PART_MAX];
@@ -109,8 +109,8 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
     unsigned node = fault->node;
     char part[PART_MAX];
 
-    /* Crossed without a lead: an end has found whom it cannot be, and who that is cannot be
-     * told. */
+    /* Crossed, and nobody knows where it leads: an end has met a node that cannot be its
+     * neighbour, and that node's number is not known. */
     switch (fault->kind) {
     case CABLE_CROSSED:
         if (fault->unsure) {
@@ -307,8 +307,8 @@ static void plan_words(const struct controller_event *event, char text[WORDS_MAX
     snprintf(text, WORDS_MAX, "there is no plan for %s: %s", what, (const char *)event->body);
 }
 
-/* A link between nodes is named by its lower end first, as users write it. Who has told of it may
- * be asked. */
+/* Names a link between nodes by its lower end first, as users write it, and the node that has
+ * reported its death, so that a user can look there. */
 void words_of_dead_link(const struct controller *controller, const struct controller_event *event,
                         const char *why, char text[WORDS_MAX])
 {
@@ -409,7 +409,7 @@ static void peer_text(const struct node_answer *answer, char text[PART_MAX])
     }
 }
 
-/* A transfer that moves waits for nobody: it is told as what it does.
+/* A transfer that moves waits for nobody, so the words say what it does.
  *
  *     sends 5000 bytes to rank 3, tag 7
  *     waits to send 5000 bytes to rank 3, tag 7, which has not asked for it
@@ -494,7 +494,8 @@ static void wait_words(const struct controller *controller, uint32_t rank,
     }
 }
 
-/* A program that tests again and again waits, too; but it may do something else meanwhile. */
+/* A program that calls ecube_test again and again waits, too, but may compute between the calls:
+ * so the words add how it waits. */
 static void doing_words(const struct controller *controller, uint32_t rank,
                         const struct node_answer *answer, char text[WORDS_MAX])
 {
@@ -505,8 +506,8 @@ static void doing_words(const struct controller *controller, uint32_t rank,
              answer->flags & STATE_POLLS ? ", by testing" : "");
 }
 
-/* By the same way as what is kept of an answer, so that a table of nodes and a single one say the
- * same. */
+/* A table of nodes is made from kept answers. A single answer takes the same way, so that both say
+ * the same. */
 void words_of_doing(const struct controller *controller, uint32_t rank,
                     const struct state_body *state, char text[WORDS_MAX])
 {

@@ -37,8 +37,8 @@ static void check_port(const struct router *router, unsigned number, const struc
     CHECK(port->opens_held <= port->circuit_count);
     CHECK(port->due_count <= CIRCUITS_MAX && port->replies_sent <= CIRCUITS_MAX);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
-    CHECK(!((router->passing_ports | router->unannounced_ports) & ~router->held_ports));
-    CHECK(!(router->passing_ports & router->unannounced_ports));
+    CHECK(!((router->passing_ports | router->unoffered_ports) & ~router->held_ports));
+    CHECK(!(router->passing_ports & router->unoffered_ports));
     CHECK((router->replies_due >> number & 1) >= (port->due_count > 0));
     CHECK((router->routed_due >> number & 1) >= (port->routed_count > 0));
 }

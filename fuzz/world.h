@@ -1,10 +1,11 @@
 /*
  * world.h - one whole node with the fuzzer at every link, at the clock and in the program.
  *
- * The node is number 0 of cube:2 once it has been told: port 0 leads to node 1, port 1 to node 2,
- * port 2 to the host. Or it is number 0 of ring:4, with node 1 at port 0 and node 3 at port 1.
- * Program memory is compared in the end with a copy that only the program
- * writes: outside of what it granted by a call, or the download asked for, nothing may differ.
+ * HELLOs make the node number 0, of cube:2 or of ring:4. In the cube port 0 leads to node 1, port 1
+ * to node 2, port 2 to the host; in the ring port 0 leads to node 1, port 1 to node 3.
+ *
+ * A copy of program memory holds what the program has written. The two are compared in the end:
+ * they may differ only where a call or a download has let the kernel write.
  */
 #pragma once
 
@@ -43,7 +44,7 @@ struct world {
     uint8_t download; /* number of the node's last, as it is granted */
 };
 
-/* Makes a node as after reset, and brings it to a stage by true frames. */
+/* Makes a node as after reset, and brings it to a stage by frames that a real neighbour sends. */
 void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation);
 
@@ -62,11 +63,11 @@ void world_grant(struct world *world, uint32_t address, uint32_t bytes);
 /* A system call of the program, if it runs and is not blocked. */
 void world_call(struct world *world, uint32_t number, const uint32_t arguments[4]);
 
-/* All links lose their carrier: everything must come back. */
+/* All links lose their carrier, and the node gives every buffer and request back. */
 void world_end(struct world *world);
 
-/* Whether what the node counts is what there is; after each settling. */
+/* Fails unless the node's counters equal what they count. The node is quiet (world_settle). */
 void invariants_check(const struct world *world);
 
-/* What must be left when all links are dead: nothing. */
+/* Fails if a request or buffer is left when all links are dead. */
 void invariants_check_end(const struct world *world);

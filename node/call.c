@@ -126,17 +126,17 @@ static int call_write(struct node *node, const uint32_t arguments[4], bool *bloc
 /* E_FULL: no slot now; nothing has been sent. */
 static int send_report(struct node *node, const struct ecube_abi_report *report)
 {
-    struct report_body told = {.bytes = report->bytes,
-                               .steps = report->steps,
-                               .model_ns = report->model_ns,
-                               .predicted_ns = report->predicted_ns,
-                               .bound_ns = report->bound_ns,
-                               .wall_ns = report->wall_ns,
-                               .wrong = report->wrong};
+    struct report_body fields = {.bytes = report->bytes,
+                                 .steps = report->steps,
+                                 .model_ns = report->model_ns,
+                                 .predicted_ns = report->predicted_ns,
+                                 .bound_ns = report->bound_ns,
+                                 .wall_ns = report->wall_ns,
+                                 .wrong = report->wrong};
     uint8_t body[REPORT_BYTES];
 
-    memcpy(told.name, report->name, sizeof told.name);
-    report_pack(body, &told);
+    memcpy(fields.name, report->name, sizeof fields.name);
+    report_pack(body, &fields);
     return router_send(&node->router, PACKET_REPORT, ID_HOST, body, sizeof body);
 }
 

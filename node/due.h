@@ -24,7 +24,7 @@ static inline void node_due_messages(struct node *node)
     node->messages_move = true;
 }
 
-/* All requests have been looked at: whether one is left that may move without news. */
+/* All requests have been looked at: whether one is left that may move by itself. */
 static inline void node_due_messages_seen(struct node *node, bool left)
 {
     node->messages_move = left;
@@ -39,7 +39,7 @@ static inline void node_due_program(struct node *node)
 /* A message has been stored: the program may find it, and a probe that waits or rests goes on. */
 static inline void node_due_stored(struct node *node)
 {
-    node->news++;
+    node->completions++;
     if (node->call_open && node->call_number == ECUBE_CALL_PROBE) {
         node_due_program(node);
     }

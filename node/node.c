@@ -53,7 +53,7 @@ size_t node_pool_bytes(void)
     return (size_t)POOL_MAX * POOL_BYTES + ENGINE_BYTES;
 }
 
-/* `news` begins at 1, and a new request's `tested` is 0, so that it counts as not tested
+/* `completions` begins at 1, and a new request's `tested` is 0, so that it counts as not tested
  * yet. */
 void node_init(struct node *node, const struct node_config *config)
 {
@@ -73,7 +73,7 @@ void node_init(struct node *node, const struct node_config *config)
     node->pool = config->pool ? config->pool : (void *)behind;
     engine_init(&node->engine, node->pool[POOL_MAX], (uint32_t)TOKEN_STEP << 24);
     store_init(&node->engine.store, config->plans, config->plan_bytes, config->preload);
-    node->news = 1;
+    node->completions = 1;
     match_reset(node);
 }
 

@@ -44,14 +44,14 @@ void report_notice(struct node *node, const struct notice *notice)
     /* From here on LINKS_REPORT_US counts: before, nobody could be told. */
     case NOTICE_IDENTITY: node->identity_us = node->now_us; break;
     case NOTICE_UP:
-        if (node->links_told) {
+        if (node->links_reported) {
             node_due_say(node, REPORT_DUE_LINKS);
         }
         break;
     /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
      * has become another node: what was under way over the link is lost, so it is dead. */
     case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
-        if (node->links_told) {
+        if (node->links_reported) {
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
         }
         break;
@@ -121,11 +121,11 @@ static void pump_links(struct node *node)
         return;
     }
     bool due = links_settled(node) || node->now_us - node->identity_us >= LINKS_REPORT_US;
-    if ((due && !node->links_told) || node->due & REPORT_DUE_LINKS) {
+    if ((due && !node->links_reported) || node->due & REPORT_DUE_LINKS) {
         if (send_links(node) != E_OK) {
             return;
         }
-        node->links_told = true;
+        node->links_reported = true;
         node_due_said(node, REPORT_DUE_LINKS);
     }
 }
@@ -155,7 +155,7 @@ static void pump_dead(struct node *node)
  * ones it misses, though nothing happens. */
 uint64_t report_deadline(const struct node *node)
 {
-    if (node->links_told || node->router.id == ID_UNKNOWN) {
+    if (node->links_reported || node->router.id == ID_UNKNOWN) {
         return UINT64_MAX;
     }
     return node->identity_us + LINKS_REPORT_US;
@@ -371,21 +371,21 @@ static void add_text(const char *text, uint32_t room, struct fault_body *fault)
 static int send_fault(struct node *node)
 {
     const struct fault *fault = &node->fault;
-    struct fault_body told = {.kind = (uint16_t)fault->kind,
-                              .collectives = engine_entered(&node->engine),
-                              .address = fault->address,
-                              .status_register = fault->status_register,
-                              .cpsr = fault->cpsr,
-                              .line = fault->line};
+    struct fault_body fields = {.kind = (uint16_t)fault->kind,
+                                .collectives = engine_entered(&node->engine),
+                                .address = fault->address,
+                                .status_register = fault->status_register,
+                                .cpsr = fault->cpsr,
+                                .line = fault->line};
     uint8_t body[PACKET_BODY_MAX];
 
-    memcpy(told.registers, fault->registers, sizeof told.registers);
+    memcpy(fields.registers, fault->registers, sizeof fields.registers);
     if (fault->kind < FAULT_KERNEL) {
-        add_stack(node, PACKET_BODY_MAX - FAULT_BYTES, &told);
+        add_stack(node, PACKET_BODY_MAX - FAULT_BYTES, &fields);
     } else {
-        add_text(fault->text, PACKET_BODY_MAX - FAULT_BYTES, &told);
+        add_text(fault->text, PACKET_BODY_MAX - FAULT_BYTES, &fields);
     }
-    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, fault_pack(body, &told));
+    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, fault_pack(body, &fields));
 }
 
 /* The status is the program's own; E_CANCELLED after a STOP. */
@@ -404,7 +404,7 @@ static int send_exit(struct node *node)
  * needs no timer. FAULT goes before EXIT: a kernel that has failed may not come farther. */
 void report_pump(struct node *node)
 {
-    if (!node->links_told || node->due & REPORT_DUE_LINKS) {
+    if (!node->links_reported || node->due & REPORT_DUE_LINKS) {
         pump_links(node);
     }
     if (node->dead_due) {

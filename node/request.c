@@ -72,12 +72,12 @@ uint32_t request_name(const struct node *node, const struct request *request)
            (uint32_t)(request - node->requests);
 }
 
-/* `news` counts so that a test after it finds its request untested, and does not rest. */
+/* `completions` counts so that a test after it finds its request untested, and does not rest. */
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
     node_due_program(node);
     node->progress++;
-    node->news++;
+    node->completions++;
     request->state = STATE_DONE;
     request->status = status;
     request->done_ns = done_ns;

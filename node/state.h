@@ -62,7 +62,7 @@ struct request {
     uint8_t refusals;   /* and how often with E_REFUSED (message.c) */
     bool accepted, sent;
     bool cancelled;    /* receive: it is to take no other message than the one it has found */
-    uint8_t tested;    /* struct node's `news` when a test last said "not yet" */
+    uint8_t tested;    /* struct node's `completions` when a test last said "not yet" */
     int32_t peer, tag; /* as the program gave them */
     int32_t status;
     uint8_t *data;
@@ -122,7 +122,7 @@ struct cancel {
 struct node {
     uint8_t program; /* enum program_state */
     uint8_t due;     /* of enum report_due: what the host has not been told yet */
-    bool start_due, links_told;
+    bool start_due, links_reported;
     bool messages_move; /* a send or a posted receive may go on, or a CANCEL is owed */
     bool call_open;     /* a system call waits */
     bool program_moves; /* it may go on, or has ended */
@@ -150,8 +150,8 @@ struct node {
     struct node_config config;
     uint32_t dropped_requests;
     uint32_t progress;    /* of COUNTER_PROGRESS, beside the router's */
-    uint8_t news;         /* ends of requests and messages stored so far, and one: what is new */
-    uint8_t probed;       /* has not been tested since; `news` when a probe last said "none" */
+    uint8_t completions;  /* requests that have ended and messages stored so far, and one */
+    uint8_t probed;       /* `completions` when a probe last said "none" */
     uint64_t identity_us; /* when it learned its number */
     uint64_t tested_us;   /* the last test or probe in vain */
     uint64_t rest_us;     /* until when the present one rests; 0: it does not */

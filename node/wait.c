@@ -91,16 +91,16 @@ int wait_one(struct node *node, const uint32_t arguments[4], bool *blocked)
  * news: then the program may look at all that it waits for, to find out what it was. */
 static bool rests(struct node *node, uint8_t *asked)
 {
-    bool again = *asked == node->news && node->now_us - node->tested_us < TEST_SOON_US;
+    bool again = *asked == node->completions && node->now_us - node->tested_us < TEST_SOON_US;
 
     /* Decided once for each call: node_resume comes here again and must not begin the rest anew. */
     if (node->rest_us == 0) {
         node->rest_us = again ? node->now_us + REST_US : node->now_us;
     }
-    if (node->now_us < node->rest_us && *asked == node->news) {
+    if (node->now_us < node->rest_us && *asked == node->completions) {
         return true;
     }
-    *asked = node->news;
+    *asked = node->completions;
     node->tested_us = node->now_us;
     return false;
 }

@@ -45,7 +45,7 @@ void channel_init(struct channel *channel, struct channel_due *due,
                                 .short_us = UINT64_MAX,
                                 .part_us = UINT64_MAX,
                                 .ack_us = UINT64_MAX};
-    channel->told_id = ID_UNKNOWN;
+    channel->announced_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
     channel_wake(channel, due);
 }
@@ -121,16 +121,17 @@ uint8_t channel_heard(const struct channel *channel)
  */
 static bool wants_hello(const struct channel *channel)
 {
-    return !knows_all(channel) && (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
+    return !knows_all(channel) &&
+           (channel->announced_id != ID_UNKNOWN || channel->state != LINK_SILENT);
 }
 
 bool channel_greets(const struct channel *channel, const struct channel_due *due, uint32_t id)
 {
     uint8_t heard = channel_heard(channel);
-    bool news = id != channel->told_id || heard != channel->told_heard;
+    bool changed = id != channel->announced_id || heard != channel->announced_heard;
     bool wanting = wants_hello(channel) && due->now_us - channel->hello_us >= HELLO_RETRY_US;
 
-    return channel->state != LINK_DEAD && (channel->owes & OWES_HELLO || news || wanting) &&
+    return channel->state != LINK_DEAD && (channel->owes & OWES_HELLO || changed || wanting) &&
            channel->link->carrier == CARRIER_UP;
 }
 
@@ -141,8 +142,8 @@ void channel_greet(struct channel *channel, struct channel_due *due, const struc
     }
     channel->owes &= (uint8_t)~OWES_HELLO;
     channel->hello_us = due->now_us;
-    channel->told_id = hello->id;
-    channel->told_heard = hello->heard;
+    channel->announced_id = hello->id;
+    channel->announced_heard = hello->heard;
 }
 
 static bool owes_ack(const struct channel *channel, const struct channel_due *due)
@@ -173,8 +174,7 @@ static void ask_credit(struct channel *channel, struct channel_due *due)
     channel->counters.acks += channel_send_raw(channel, FRAME_ACK, FLAG_ASK, NULL);
 }
 
-/* A dead or crossed link waits for nothing; one without a carrier for the carrier, which is news.
- */
+/* A dead or crossed link waits for nothing. One without a carrier waits for it: that is input. */
 uint64_t channel_deadline(const struct channel *channel, const struct channel_due *due)
 {
     uint64_t wake_us = UINT64_MAX;

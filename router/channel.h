@@ -97,8 +97,9 @@ uint8_t channel_heard(const struct channel *channel);
 /* Whether both ends know all of each other, and each that the other does: nothing to greet for. */
 static inline bool channel_acquainted(const struct channel *channel, uint32_t id)
 {
-    return channel->state == LINK_UP && channel->told_id == id &&
-           channel->told_heard == HEARD_ALL && channel->peer_known && !(channel->owes & OWES_HELLO);
+    return channel->state == LINK_UP && channel->announced_id == id &&
+           channel->announced_heard == HEARD_ALL && channel->peer_known &&
+           !(channel->owes & OWES_HELLO);
 }
 
 /* Whether channel_greet has something to say for a node with this number. */
@@ -116,7 +117,7 @@ uint64_t channel_deadline(const struct channel *channel, const struct channel_du
 /* Whether channel_flush has nothing to do until something happens. */
 static inline bool channel_settled(const struct channel *channel, uint32_t id)
 {
-    return (channel->next == channel->end && channel->owes == 0 && channel->told_id == id) ||
+    return (channel->next == channel->end && channel->owes == 0 && channel->announced_id == id) ||
            channel->state == LINK_DEAD || channel->link->carrier != CARRIER_UP;
 }
 

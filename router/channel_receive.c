@@ -33,7 +33,7 @@
 
 enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
-    UNTOLD_FRAMES_MAX = 4,    /* numbered frames that may go unacknowledged without a delay */
+    UNACKNOWLEDGED_MAX = 4,   /* numbered frames that may go unacknowledged without a delay */
     PATIENCE_MAX = 4,         /* chunks: a wake-up costs about as much as taking that many */
     PACKED_OTHER =
         LINK_HEADROOM - FRAME_HEADER_BYTES, /* with the longest chunk: data in a buffer */
@@ -63,9 +63,10 @@ static inline unsigned held_max(const struct channel *channel)
  * last free place must not be one that nobody knows of (rule 6 of README.md). */
 static bool control_owed(const struct channel *channel)
 {
-    uint16_t known = (uint16_t)(channel->control_received - channel->control_told);
+    uint16_t known = (uint16_t)(channel->control_received - channel->control_reported);
 
-    return (uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2 ||
+    return (uint16_t)(channel->control_consumed - channel->control_reported) >=
+               CONTROL_WINDOW / 2 ||
            (channel->in_ring && known > CONTROL_WINDOW - 2);
 }
 
@@ -82,7 +83,7 @@ void channel_release(struct channel *channel, struct channel_due *due, uint16_t 
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
-        if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed) {
+        if (channel->data_consumed - channel->data_reported >= channel->data_window / 4 || closed) {
             channel_acknowledge(channel, due);
         }
     }
@@ -273,7 +274,7 @@ static void owe_ack(struct channel *channel, struct channel_due *due)
         }
         channel_due_by(due, channel->ack_us);
     }
-    if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
+    if ((uint16_t)(channel->seq_expected - channel->seq_reported) >= UNACKNOWLEDGED_MAX ||
         channel->data_received - channel->data_acknowledged >= channel->data_window / 4) {
         channel_acknowledge(channel, due);
     }
@@ -374,7 +375,7 @@ static void take_hello(struct channel *channel, struct channel_due *due, const s
     if (hello.heard != HEARD_NOTHING && knows_us && channel->state == LINK_HEARD) {
         channel->state = LINK_UP;
     }
-    if (channel_heard(channel) != channel->told_heard) {
+    if (channel_heard(channel) != channel->announced_heard) {
         channel_greet_soon(channel, due);
     }
 }

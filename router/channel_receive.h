@@ -23,9 +23,9 @@
 enum arrival_kind { ARRIVAL_NONE, ARRIVAL_PACKET, ARRIVAL_PROGRESS };
 
 /* Whether channel_receive may have something. */
-static inline bool channel_news(const struct channel *channel)
+static inline bool channel_has_input(const struct channel *channel)
 {
-    return channel->chunk_held || link_news(channel->link);
+    return channel->chunk_held || link_has_input(channel->link);
 }
 
 /* For how many chunks it is worth to be woken, while a payload is under way. */

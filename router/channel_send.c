@@ -86,9 +86,9 @@ static inline void write_header(struct channel *channel, uint8_t *bytes, struct 
     frame->control_credit = channel->control_consumed;
     frame->data_credit = channel->data_consumed;
     frame_pack(bytes, frame);
-    channel->seq_told = channel->seq_expected;
-    channel->control_told = channel->control_consumed;
-    channel->data_told = channel->data_consumed;
+    channel->seq_reported = channel->seq_expected;
+    channel->control_reported = channel->control_consumed;
+    channel->data_reported = channel->data_consumed;
     channel->data_acknowledged = channel->data_received;
     channel->ack_us = UINT64_MAX;
     channel->owes &= (uint8_t)~OWES_ACK;

@@ -44,7 +44,7 @@ struct channel {
     struct segment *segments;
     uint32_t due_bit; /* of this channel, in struct channel_due */
     uint32_t data_window;
-    uint32_t told_id;
+    uint32_t announced_id;
     uint16_t ring;                          /* places in each of the two rings, at most */
     uint16_t incarnation, peer_incarnation; /* 0: none; not known yet */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
@@ -53,21 +53,21 @@ struct channel {
     uint16_t places, first, next, end;
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
-    uint16_t seq_expected, seq_told;
+    uint16_t seq_expected, seq_reported;
     uint32_t handed; /* segments given to the link, raw ones included */
     uint16_t control_sent, control_limit;
-    uint16_t control_received, control_consumed, control_told;
+    uint16_t control_received, control_consumed, control_reported;
     uint16_t peer_control_window;
     uint32_t peer_data_window;
     uint32_t data_sent, data_limit;
-    uint32_t data_received, data_acknowledged, data_consumed, data_told;
-    uint32_t payload_left; /* of the DATA frame under way */
-    uint8_t crc_left;      /* bytes of the payload's CRC still to come */
-    uint8_t state;         /* enum link_state */
-    uint8_t owes;          /* enum channel_owes */
-    bool checked;          /* payloads carry a CRC */
-    uint8_t told_heard;    /* what the last HELLO said */
-    bool peer_known;       /* peer.id is */
+    uint32_t data_received, data_acknowledged, data_consumed, data_reported;
+    uint32_t payload_left;   /* of the DATA frame under way */
+    uint8_t crc_left;        /* bytes of the payload's CRC still to come */
+    uint8_t state;           /* enum link_state */
+    uint8_t owes;            /* enum channel_owes */
+    bool checked;            /* payloads carry a CRC */
+    uint8_t announced_heard; /* what the last HELLO said */
+    bool peer_known;         /* peer.id is */
     bool resent; /* a second copy of something has gone: ask the link before memory is given back */
     bool in_ring; /* this link: packets may go in circles over it */
     bool kick_due;

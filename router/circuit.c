@@ -316,7 +316,7 @@ void circuit_answer(struct router *router, unsigned port, int status, struct acc
 /* Tells the owner of the OPENs that are for it, but of those that come too early. */
 static void offer_opens(struct router *router)
 {
-    for (uint32_t left = router->unannounced_ports; left;) {
+    for (uint32_t left = router->unoffered_ports; left;) {
         unsigned port = due_next(&left);
         struct circuit *circuit = circuit_held(&router->ports[port]);
         if (setup_early(router, circuit->open.packet)) {
@@ -372,7 +372,7 @@ void circuit_pump(struct router *router)
         while (setup_waits(router) && setup_pass_oldest(router)) {
             ;
         }
-        if (router->unannounced_ports) {
+        if (router->unoffered_ports) {
             offer_opens(router);
         }
     }

@@ -10,10 +10,10 @@
  *   routed_due                   packets for other nodes lie at these in-ports
  *   held_ports                   OPENs are held there; of the oldest of each:
  *     passing_ports                it is to go on over another link
- *     unannounced_ports                 it is for this node, whose owner has not been told
+ *     unoffered_ports              it is for this node, and has not been offered to its owner
  *   setup_due                    one of those, or of this node's own, may go on that could not
  *   setup_short                  one waits for room on its channel: more room is setup_due
- *   replies_due                   answers are to be sent there
+ *   replies_due                  answers are to be sent there
  *   in_due                       bytes of circuits lie there that may be taken, or are strays
  *   out_due                      bytes of circuits may go out there
  *   links_freed                  ... and what has freed a link lets a set-up follow in this step
@@ -56,7 +56,7 @@ static inline void due_held(struct router *router, unsigned port, bool local)
     router->setup_due = true;
     router->held_ports |= bit;
     if (local) {
-        router->unannounced_ports |= bit;
+        router->unoffered_ports |= bit;
     } else {
         router->passing_ports |= bit;
     }
@@ -70,13 +70,13 @@ static inline void due_unheld(struct router *router, unsigned port)
     router->setup_due = true;
     router->held_ports &= others;
     router->passing_ports &= others;
-    router->unannounced_ports &= others;
+    router->unoffered_ports &= others;
 }
 
 /* The owner knows of the OPEN that is held at a port. */
 static inline void due_announced(struct router *router, unsigned port)
 {
-    router->unannounced_ports &= ~(UINT32_C(1) << port);
+    router->unoffered_ports &= ~(UINT32_C(1) << port);
 }
 
 /* A set-up over a link has been answered: the next one may have it. */

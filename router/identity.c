@@ -142,9 +142,9 @@ void identity_take(struct router *router, unsigned port)
         }
         return;
     }
-    bool told = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);
+    bool taught = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);
     struct network network;
-    if (told && network_of(hello, &network)) {
+    if (taught && network_of(hello, &network)) {
         uint32_t id = implied_id(&network, port, hello);
         if (id != ID_UNKNOWN && id != router->id &&
             (hello->role == ROLE_HOST || fits(router, &network, id))) {

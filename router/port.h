@@ -55,7 +55,7 @@ struct circuit {
 };
 
 /* What the owner has been told of a link. */
-enum link_told { TOLD_UP = 1, TOLD_CROSSED = 2, TOLD_DEAD = 4 };
+enum link_reported { REPORTED_UP = 1, REPORTED_CROSSED = 2, REPORTED_DEAD = 4 };
 
 /* A port: the channel, and both directions' circuits. What every frame looks at comes first. */
 struct port {
@@ -72,7 +72,7 @@ struct port {
     uint8_t replies_busy;               /* mask of replies[] */
     uint16_t due;                       /* their numbers, four bits each, the oldest lowest */
     uint8_t routed_first, routed_count; /* of routed[] */
-    uint8_t told;                       /* of enum link_told */
+    uint8_t reported;                   /* of enum link_reported */
     uint8_t carrier;                    /* enum carrier: as it was when last looked at */
 
     /* outwards */

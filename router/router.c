@@ -154,7 +154,7 @@ static bool take_link(struct router *router, unsigned port)
         if (in->channel.hello_new) {
             identity_take(router, port);
         }
-        more = kind != ARRIVAL_NONE && channel_news(&in->channel);
+        more = kind != ARRIVAL_NONE && channel_has_input(&in->channel);
     }
     due_credit(router, in); /* there may be */
     channel_be_patient(&in->channel);
@@ -174,17 +174,17 @@ static void tell_link(struct router *router, unsigned port)
         channel_wake(&p->channel, &router->due);
         return;
     }
-    if (state == LINK_UP && !(p->told & TOLD_UP)) {
-        p->told |= TOLD_UP;
+    if (state == LINK_UP && !(p->reported & REPORTED_UP)) {
+        p->reported |= REPORTED_UP;
         due_link_changed(router);
         *notice_add(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
-    if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED)) {
-        p->told |= TOLD_CROSSED;
+    if (state == LINK_CROSSED && p->reported & REPORTED_UP && !(p->reported & REPORTED_CROSSED)) {
+        p->reported |= REPORTED_CROSSED;
         *notice_add(router) = (struct notice){.kind = NOTICE_CROSSED, .port = port};
     }
-    if (state == LINK_DEAD && !(p->told & TOLD_DEAD)) {
-        p->told |= TOLD_DEAD;
+    if (state == LINK_DEAD && !(p->reported & REPORTED_DEAD)) {
+        p->reported |= REPORTED_DEAD;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
         due_link_dead(router, port);
@@ -195,7 +195,7 @@ static void tell_link(struct router *router, unsigned port)
 
 static inline void watch_link(struct router *router, unsigned port, const struct port *p)
 {
-    if (p->channel.state != LINK_UP || !(p->told & TOLD_UP)) {
+    if (p->channel.state != LINK_UP || !(p->reported & REPORTED_UP)) {
         tell_link(router, port);
     }
 }
@@ -241,7 +241,7 @@ static bool look(struct router *router, unsigned port)
         p->carrier = (uint8_t)channel->link->carrier;
         channel_wake(channel, &router->due);
     }
-    if (!channel_news(channel)) {
+    if (!channel_has_input(channel)) {
         return false;
     }
     bool more = take_link(router, port);

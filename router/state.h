@@ -79,7 +79,7 @@ struct router {
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
     /* the oldest OPEN held there is to go on, or is for this node, which has not been told */
-    uint32_t passing_ports, unannounced_ports;
+    uint32_t passing_ports, unoffered_ports;
     uint32_t in_due;  /* bytes of circuits have come in there, or may be taken now */
     uint32_t out_due; /* bytes of circuits may go out there */
 

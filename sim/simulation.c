@@ -233,7 +233,7 @@ const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total)
     static const char *const names[] = {"boot", "download", "run"};
 
     *total = sim->count;
-    *done = sim->phase == SIM_BOOT       ? sim->host.links_told
+    *done = sim->phase == SIM_BOOT       ? sim->host.links_reported
             : sim->phase == SIM_DOWNLOAD ? sim->host.receipts
                                          : sim->count - sim->running;
     return names[sim->phase];

@@ -249,7 +249,7 @@ static bool links_news(unsigned looks)
 {
     for (; looks > 0; looks--) {
         for (int i = 0; i < link_count; i++) {
-            if (link_news(links[i])) {
+            if (link_has_input(links[i])) {
                 return true;
             }
         }

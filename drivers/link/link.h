@@ -81,7 +81,7 @@ static inline uint32_t link_chunk_max(const struct link *link)
 }
 
 /* Whether receive() may have something. */
-static inline bool link_news(const struct link *link)
+static inline bool link_has_input(const struct link *link)
 {
     return !link->arrived || *link->arrived != link->taken;
 }

@@ -92,7 +92,7 @@ json_t *describe_dead(const struct machine *machine)
         const struct controller_dead_link *link = &machine->controller.dead_links[i];
         unsigned low = link->node < link->peer ? link->node : link->peer;
 
-        if (!controller_link_is_told(&machine->controller, link)) {
+        if (!controller_reports_link(&machine->controller, link)) {
             continue;
         }
         json_array_append_new(

@@ -388,7 +388,7 @@ void host_tell_links(struct sim *sim)
 {
     const struct controller *controller = &sim->host.controller;
 
-    for (unsigned i = controller->dead_links_told; i < controller->dead_link_count; i++) {
+    for (unsigned i = controller->dead_links_reported; i < controller->dead_link_count; i++) {
         const struct controller_dead_link *link = &controller->dead_links[i];
         tell_link(sim, &(struct controller_event){.kind = EVENT_LINK_DIED,
                                                   .phase = controller->phase,
@@ -503,7 +503,7 @@ static void take_event(struct sim *sim, const struct controller_event *event)
     struct host *host = &sim->host;
 
     switch (event->kind) {
-    case EVENT_BOOT_PROGRESS: moved(sim, &host->links_told, event->done); break;
+    case EVENT_BOOT_PROGRESS: moved(sim, &host->links_reported, event->done); break;
     case EVENT_BOOTED: begin_download(sim); break;
     case EVENT_BOOT_FAILED: tell_boot(sim, event); break;
     case EVENT_RECEIPT:

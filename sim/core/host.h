@@ -32,7 +32,7 @@ struct host {
     uint8_t *blocks, *image;          /* what nodes are sent, */
     uint8_t (*digests)[DIGEST_BYTES]; /* and what they must answer */
     uint64_t base_ns, end_ns;         /* model time of the last download */
-    uint32_t links_told, receipts;
+    uint32_t links_reported, receipts;
     uint64_t passed_ns;  /* wall time up to which controller_pass has been told */
     uint64_t active_ns;  /* progress that the controller knows of */
     bool stopping;       /* the machine is broken, or one has aborted: programs are told to stop */

@@ -15,13 +15,13 @@ static const char tail[] = "\n]}\n";
 static int write_all(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
-        ssize_t partition = write(fd, data, bytes);
-        if (partition < 0 && errno != EINTR) {
+        ssize_t written = write(fd, data, bytes);
+        if (written < 0 && errno != EINTR) {
             return errno;
         }
-        if (partition > 0) {
-            data += partition;
-            bytes -= (size_t)partition;
+        if (written > 0) {
+            data += written;
+            bytes -= (size_t)written;
         }
     }
     return 0;

@@ -98,12 +98,13 @@ static void need_setup(const struct router *router, const char *why, uint32_t po
 /* Channels ---------------------------------------------------------------------------------- */
 
 /* What the owner has not been told of a link. */
-static bool is_untold(const struct port *port)
+static bool is_unreported(const struct port *port)
 {
-    uint8_t state = port->channel.state, told = port->told;
+    uint8_t state = port->channel.state, reported = port->reported;
 
-    return (state == LINK_UP && !(told & TOLD_UP)) || (state == LINK_DEAD && !(told & TOLD_DEAD)) ||
-           (state == LINK_CROSSED && told & TOLD_UP && !(told & TOLD_CROSSED));
+    return (state == LINK_UP && !(reported & REPORTED_UP)) ||
+           (state == LINK_DEAD && !(reported & REPORTED_DEAD)) ||
+           (state == LINK_CROSSED && reported & REPORTED_UP && !(reported & REPORTED_CROSSED));
 }
 
 static void audit_channel(const struct router *router, unsigned p)
@@ -116,7 +117,7 @@ static void audit_channel(const struct router *router, unsigned p)
     if (!channel_settled(channel, router->id)) {
         need(router, due->flush_due, p, "flush_due", "frames wait to be sent", NOBODY);
     }
-    if (is_untold(port)) {
+    if (is_unreported(port)) {
         need(router, due->flush_due, p, "flush_due", "the owner does not know of it", NOBODY);
     }
     if (!alive && channel->first != channel->end) {
@@ -131,9 +132,9 @@ static void audit_channel(const struct router *router, unsigned p)
     if (alive && channel_has_done(channel) && !channel->resent) {
         audit_missing(router->id, "nothing", "acknowledged segments are held", p, NOBODY);
     }
-    if (router->links_due && alive && channel->link->arrived && link_news(channel->link) &&
+    if (router->links_due && alive && channel->link->arrived && link_has_input(channel->link) &&
         notice_room_for_step(router)) {
-        need(router, *router->links_due, p, "links_due", "the link has news", NOBODY);
+        need(router, *router->links_due, p, "links_due", "the link has input", NOBODY);
     }
 }
 
@@ -161,7 +162,7 @@ static void audit_held(const struct router *router, unsigned p)
         need(router, router->passing_ports, p, "passing_ports", "an OPEN is to go on", held->stamp);
     }
     if (local && held->state == CIRCUIT_HELD) {
-        need(router, router->unannounced_ports, p, "unannounced_ports", "nobody knows of it",
+        need(router, router->unoffered_ports, p, "unoffered_ports", "nobody knows of it",
              held->stamp);
         need_setup(router, "an OPEN is to be told of", p);
     }
@@ -170,7 +171,7 @@ static void audit_held(const struct router *router, unsigned p)
     }
     /* the other way round as well: who answers looks at the ports that hold and do not pass */
     CHECK(held ||
-          !((router->held_ports | router->passing_ports | router->unannounced_ports) >> p & 1));
+          !((router->held_ports | router->passing_ports | router->unoffered_ports) >> p & 1));
     CHECK(!local || !(router->passing_ports >> p & 1));
 }
 
@@ -185,7 +186,7 @@ static void audit_waiting(const struct router *router, unsigned in)
     }
     int verdict = setup_verdict(router, in, &waiting);
     if (verdict < 0 &&
-        !(waiting.out < router->port_count && is_untold(&router->ports[waiting.out]))) {
+        !(waiting.out < router->port_count && is_unreported(&router->ports[waiting.out]))) {
         need_setup(router, "an OPEN is to be refused", in);
     }
     if (verdict == SETUP_PASSES && !setup_overtakes(router, &waiting)) {
@@ -221,7 +222,7 @@ static void audit_in(const struct router *router, unsigned p)
             need(router, router->in_due, p, "in_due", "a sink is full", stamp);
         }
     } else if (oldest && oldest->state == CIRCUIT_FLOWING && oldest->out >= PORT_NONE &&
-               (piece || (!alive && !is_untold(in)))) {
+               (piece || (!alive && !is_unreported(in)))) {
         need(router, router->in_due, p, "in_due", "bytes may be taken", stamp);
     }
 }
@@ -242,7 +243,7 @@ static void audit_relay(const struct router *router, unsigned p, unsigned in)
 
     /* what is seen at the in-port is handed on to its out-port, a dead link when it is told of */
     if (!stream_has_bytes(router, p, in) || router->in_due >> in & 1 ||
-        is_untold(&router->ports[in])) {
+        is_unreported(&router->ports[in])) {
         return;
     }
     if (can_send(out, piece ? FRAME_SEGMENTS_MAX : 3, bytes,

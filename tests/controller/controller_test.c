@@ -1223,7 +1223,7 @@ TEST(a_node_that_is_reset_in_the_boot_must_tell_its_links_again)
     controller_was_reset(&all->controller, 1, all->now_us);
     fake_tell_links(all, 2);
     assert_int_equal(fake_told(all, EVENT_BOOTED), 0);
-    assert_int_equal(cables_told(&all->controller), 2);
+    assert_int_equal(cables_reported(&all->controller), 2);
     fake_tell_links(all, 1);
     assert_int_equal(fake_told(all, EVENT_BOOTED), 1);
     assert_int_equal(all->controller.resets, 0);

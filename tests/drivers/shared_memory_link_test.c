@@ -203,7 +203,7 @@ TEST(a_port_without_a_link_has_no_carrier_and_stays_silent)
         struct link *link = shared_memory_link(&node->links, port);
         assert_false(shared_memory_has(&node->links, port));
         assert_int_equal(link->carrier, CARRIER_UNKNOWN);
-        assert_false(link_news(link));
+        assert_false(link_has_input(link));
     }
     assert_false(listens(bench, 0));
     bench_free(bench);
@@ -221,13 +221,13 @@ TEST(bytes_come_in_order_in_chunks_behind_headroom)
         data[i] = (uint8_t)(i * 7 + i / 256);
     }
     assert_false(to->ops->receive(to, &chunk));
-    assert_false(link_news(to));
+    assert_false(link_has_input(to));
     for (uint32_t round = 0; round < 3 * SHARED_RING_BYTES / sizeof data; round++) {
         send(bench, 0, data, 5);
         send(bench, 0, data + 5, sizeof data - 7);
-        assert_false(link_news(to)); /* not before the kick */
+        assert_false(link_has_input(to)); /* not before the kick */
         kick(bench, 0);
-        assert_true(link_news(to));
+        assert_true(link_has_input(to));
         for (uint32_t got = 0; got < sizeof data - 2; got += chunk.bytes) {
             assert_true(to->ops->receive(to, &chunk));
             assert_ptr_equal(chunk.data, bench->nodes[1].config.buffers +
@@ -236,7 +236,7 @@ TEST(bytes_come_in_order_in_chunks_behind_headroom)
             to->ops->release(to, chunk.buffer);
         }
         assert_false(to->ops->receive(to, &chunk));
-        assert_false(link_news(to));
+        assert_false(link_has_input(to));
     }
     bench_free(bench);
 }
@@ -290,13 +290,13 @@ TEST(who_has_no_buffer_takes_when_one_comes_back)
             assert_int_not_equal(chunks[i].buffer, chunks[j].buffer);
         }
     }
-    assert_true(link_news(to));
+    assert_true(link_has_input(to));
     assert_false(to->ops->receive(to, &more));
-    assert_false(link_news(to));
+    assert_false(link_has_input(to));
     assert_false(listens(bench, 1)); /* what lies there is no news to who cannot take it */
     assert_int_equal(bench->memory->side[1].words.sleep & SHARED_WANTS_BYTES, 0);
     to->ops->release(to, chunks[2].buffer);
-    assert_true(link_news(to));
+    assert_true(link_has_input(to));
     assert_true(to->ops->receive(to, &more));
     assert_int_equal(more.buffer, chunks[2].buffer);
     bench_free(bench);
@@ -336,7 +336,7 @@ TEST(bytes_that_lie_there_are_told_of_once)
     send(bench, 0, "ab", 2);
     kick(bench, 0);
     assert_true(listens(bench, 1));
-    assert_true(link_news(end(bench, 1)));
+    assert_true(link_has_input(end(bench, 1)));
     assert_false(listens(bench, 1));
     send(bench, 0, "c", 1);
     kick(bench, 0);
@@ -535,7 +535,7 @@ TEST(a_hint_that_lies_costs_a_look)
     for (uint16_t hint = 0; hint < 3; hint++) {
         liar(bench)->published = hint * 0x5555;
         assert_int_equal(take(bench), 0);
-        assert_false(link_news(end(bench, 1)));
+        assert_false(link_has_input(end(bench, 1)));
         assert_false(listens(bench, 1));
     }
     assert_int_equal(end(bench, 1)->carrier, CARRIER_UP);
@@ -559,7 +559,7 @@ TEST(a_node_that_starts_again_goes_on_where_it_was)
     send(bench, 0, "ghi", 3);
     kick(bench, 0);
     assert_int_equal(fake_node_start(&bench->nodes[1]), FAKE_LINKS);
-    assert_true(link_news(end(bench, 1)));
+    assert_true(link_has_input(end(bench, 1)));
     assert_true(end(bench, 1)->ops->receive(end(bench, 1), &chunk));
     assert_int_equal(chunk.bytes, 6);
     assert_memory_equal(chunk.data, "defghi", 6);

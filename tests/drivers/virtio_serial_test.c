@@ -282,7 +282,7 @@ TEST(a_patient_link_is_woken_when_enough_chunks_lie_there)
     assert_int_equal((uint16_t)(ring->used_event - ring->used_index), 1); /* the second */
     device_sends(bench, 0, "a");
     assert_false(virtio_serial_listen(&bench->serial));
-    assert_true(link_news(link)); /* for one who is awake */
+    assert_true(link_has_input(link)); /* for one who is awake */
     device_sends(bench, 0, "b");
     assert_true(virtio_serial_listen(&bench->serial));
     link->coalesce = BUFFERS; /* more than half of what the device has: it would run dry */

@@ -395,7 +395,7 @@ TEST(a_download_takes_one_circuit)
     free(image);
 }
 
-static unsigned dead_links_told(const struct fabric *fabric)
+static unsigned dead_links_reported(const struct fabric *fabric)
 {
     unsigned count = 0;
 
@@ -432,7 +432,7 @@ TEST(a_neighbour_that_changes_its_name_is_dead)
             assert_int_equal(fabric_wait(fabric, 0, s).status, E_LINK_DEAD);
         }
         fabric_settle(fabric);
-        assert_int_equal(dead_links_told(fabric), 1);
+        assert_int_equal(dead_links_reported(fabric), 1);
         fabric_free(fabric);
     }
 }

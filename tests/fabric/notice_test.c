@@ -101,8 +101,8 @@ TEST_WITH(a_circuit_that_has_no_way_is_told_of_later, neighbours_begin, neighbou
     is_told_later(all, NOTICE_REFUSED, E_LINK_DEAD);
 }
 
-/* Written: a link's news are taken only when there is room to tell of them, and what fills that
- * room in the same step, news of another link, takes more nodes than these. */
+/* The port's state is written here. A link's change is taken only when there is room for its
+ * notice, and to fill that room in the same step takes changes of more links than these have. */
 TEST_WITH(what_becomes_of_a_link_is_told_later, neighbours_begin, neighbours_end)
 {
     static const struct {
@@ -110,14 +110,14 @@ TEST_WITH(what_becomes_of_a_link_is_told_later, neighbours_begin, neighbours_end
         uint8_t told;
         enum notice_kind kind;
     } cases[] = {{LINK_UP, 0, NOTICE_UP},
-                 {LINK_CROSSED, TOLD_UP, NOTICE_CROSSED},
-                 {LINK_DEAD, TOLD_UP, NOTICE_DEAD}};
+                 {LINK_CROSSED, REPORTED_UP, NOTICE_CROSSED},
+                 {LINK_DEAD, REPORTED_UP, NOTICE_DEAD}};
 
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct neighbours *all = *state;
         struct port *port = &all->node->router.ports[TO_1];
         port->channel.state = (uint8_t)cases[i].link;
-        port->told = cases[i].told;
+        port->reported = cases[i].told;
         channel_wake(&port->channel, &all->node->router.due);
         is_told_later(all, cases[i].kind, 0);
         neighbours_end(state);
