@@ -5,12 +5,12 @@
  * long tests sweep 8 nodes completely, which campaign_long_test.sh leaves to them, and take more
  * of the larger ones.
  */
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/testing.h"
 
+#include "host/command/command_line.h"
 #include "host/sim/sim.h"
 #include "tests/campaign/campaign.h"
 
@@ -115,7 +115,7 @@ static struct sim_options read_command(char *text)
         words[count++] = word;
     }
     words[count] = NULL;
-    assert_int_equal(argp_parse(&sim_argp, count - 1, words + 1, 0, NULL, &arguments), 0);
+    command_line_parse(&sim_line, count - 1, words + 1, &arguments);
     assert_int_equal(sim_arguments_finish(&arguments, &message), 0);
     arguments.options.download_x = (unsigned)arguments.x;
     return arguments.options;
