@@ -48,11 +48,14 @@ void report_notice(struct node *node, const struct notice *notice)
             node_due_say(node, REPORT_DUE_LINKS);
         }
         break;
-    /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
-     * has become another node: what was under way over the link is lost, so it is dead. */
-    case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
-        if (node->links_reported) {
+    /* In the boot LINKS tells of crossed cables, and the host names them all: again, when the other
+     * end had no number yet. Later it has become another node: what was under way over the link is
+     * lost, so it is dead. */
+    case NOTICE_CROSSED:
+        if (node->peers_reported >> notice->port & 1) {
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
+        } else if (node->links_reported) {
+            node_due_say(node, REPORT_DUE_LINKS);
         }
         break;
     case NOTICE_DEAD:
@@ -105,12 +108,18 @@ static int send_links(struct node *node)
     struct links_body links = {.port_count = (uint8_t)node->router.port_count,
                                .complete = links_complete(node)};
     uint8_t body[LINKS_BYTES_MAX];
+    uint32_t peers = 0;
 
     for (unsigned p = 0; p < node->router.port_count; p++) {
         struct links_port *port = &links.ports[p];
         port->state = router_port_state(&node->router, p, &port->peer, &port->peer_port);
+        peers |= (uint32_t)(port->peer != ID_UNKNOWN) << p;
     }
-    return router_send(&node->router, PACKET_LINKS, ID_HOST, body, links_pack(body, &links));
+    int status = router_send(&node->router, PACKET_LINKS, ID_HOST, body, links_pack(body, &links));
+    if (status == E_OK) {
+        node->peers_reported = peers;
+    }
+    return status;
 }
 
 /* Sends LINKS when it is due. Without a number this node has no address to be answered at, and does

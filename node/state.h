@@ -131,6 +131,7 @@ struct node {
     bool load_due;              /* load_pump has something to do */
     bool memory_new;            /* a download has begun, and node_takes_memory has not told */
     uint32_t dead_due;          /* bit p: the host has not been told that link p is dead */
+    uint32_t peers_reported;    /* bit p: LINKS has told whom link p leads to */
     uint8_t collective_request; /* of the collective that is under way */
     uint64_t clock_ns;          /* the program's model clock */
     struct load load;

@@ -552,3 +552,58 @@ TEST(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link)
         fabric_free(fabric);
     }
 }
+
+/* Only these nodes go on, with the host or without it. */
+static void step_some(struct fabric *fabric, const unsigned *ranks, unsigned count, bool host)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        fabric->now_us++;
+        if (host) {
+            fabric_step_host(fabric);
+        }
+        for (unsigned k = 0; k < count; k++) {
+            node_step(fabric->nodes[ranks[k]].node, fabric->now_us);
+        }
+    }
+}
+
+/* The same with the host, until long after a node that misses links has said so. */
+static void others_are_late(struct fabric *fabric, const unsigned *ranks, unsigned count)
+{
+    step_some(fabric, ranks, count, true);
+    fabric->now_us += 4000000;
+    step_some(fabric, ranks, count, true);
+}
+
+/* Cables as before. Nodes 1 and 2 are slow, and node 3, to which node 0's link leads, has its number
+ * from them: node 0 has reported a link that is up by then. */
+TEST(a_cable_that_shows_late_where_it_leads_is_crossed_and_not_dead)
+{
+    struct fabric *fabric = fabric_make(2, 4096, 1, no_fault, ipsc860);
+    struct links_body links;
+    struct memory_end *ends[4];
+    uint32_t peer;
+    uint8_t peer_port;
+
+    for (unsigned rank = 0; rank < 4; rank++) {
+        ends[rank] = &fabric->nodes[rank].ends[0];
+    }
+    for (unsigned rank = 0; rank < 4; rank++) {
+        ends[rank]->peer = ends[3 - rank];
+    }
+    others_are_late(fabric, (const unsigned[]){0, 3}, 2);
+    assert_int_equal(router_port_state(&fabric->nodes[0].node->router, 0, &peer, &peer_port),
+                     LINK_UP);
+    assert_int_equal(peer, ID_UNKNOWN);
+    fabric_settle(fabric);
+    assert_int_equal(router_port_state(&fabric->nodes[0].node->router, 0, &peer, &peer_port),
+                     LINK_CROSSED);
+    assert_int_equal(peer, 3);
+    for (unsigned i = 0; i < fabric->event_count; i++) {
+        if (fabric->events[i].kind == PACKET_LINKS && fabric->events[i].src == 0) {
+            assert_true(links_unpack(fabric->events[i].body, fabric->events[i].bytes, &links));
+        }
+    }
+    assert_int_equal(links.ports[0].state, LINK_CROSSED); /* in the last one */
+    fabric_free(fabric);
+}
