@@ -20,7 +20,7 @@
 #include "host/machine/client.h"
 #include "host/computer/limits.h"
 #include "host/command/options.h"
-#include "host/debug/page_table.h"
+#include "arch/armv7a/host/page_table.h"
 #include "host/debug/rsp_client.h"
 #include "host/machine/rundir.h"
 #include "host/console/sink.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/debug/page_table.h"
+#include "arch/armv7a/host/page_table.h"
 #include "wire/bytes.h"
 
 enum {

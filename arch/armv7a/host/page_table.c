@@ -1,4 +1,4 @@
-#include "host/debug/page_table.h"
+#include "arch/armv7a/host/page_table.h"
 
 #include "wire/bytes.h"
 
