@@ -86,7 +86,7 @@ CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
 CHECK_LIBRARY := $(CHECK_TESTED) \
 	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
-TOOL := $(call in,arch/armv7a/host,page_table.c processor.c) \
+TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) \
 	$(call in,host/command,algorithm.c command_line.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
