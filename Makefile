@@ -86,11 +86,12 @@ CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
 CHECK_LIBRARY := $(CHECK_TESTED) \
 	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
-TOOL := $(call in,host/command,algorithm.c command_line.c duration.c options.c output.c) \
+TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) \
+	$(call in,host/command,algorithm.c command_line.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
-	$(call in,host/debug,core.c debug.c openocd.c page_table.c rsp_client.c) \
+	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
@@ -112,13 +113,14 @@ EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete
 	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := $(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
+UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
+	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
 	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
-		fold_test.c host_link_test.c image_test.c machine_test.c page_table_test.c placement_test.c plan_blocks_test.c \
+		fold_test.c host_link_test.c image_test.c machine_test.c placement_test.c plan_blocks_test.c \
 		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
@@ -181,7 +183,7 @@ FUZZ_FRAME = $(CRC_TABLES) \
 	wire/crc.c
 FUZZ_NODE := $(call in,fuzz,invariants.c node_fuzz.c world.c)
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(BOARD_TABLE) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
+FUZZ_HOST = arch/armv7a/host/processor.c $(BOARD_TABLE) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,fuzz,fake_symbols.c host_fuzz.c) \
 	$(call in,host/console,cell.c choice.c message.c report.c tell.c text_lines.c) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \

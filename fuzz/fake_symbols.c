@@ -47,7 +47,7 @@ bool symbols_frame(struct symbols *symbols, uint32_t address, struct symbol_fram
     CHECK(symbols);
     frame->cfa_register = address & 8 ? 13 : address >> 3 & 15;
     frame->cfa_offset = (int32_t)(address & 0x40 ? address << 8 : address & 0x3c);
-    for (unsigned i = 0; i < ARM_REGISTERS; i++) {
+    for (unsigned i = 0; i < PROCESSOR_REGISTERS; i++) {
         frame->registers[i].kept = (uint8_t)((address >> i & 3) % 3);
         frame->registers[i].offset = address & 0x80 ? (int32_t)(address << i) : -4 * (int32_t)i;
     }

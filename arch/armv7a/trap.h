@@ -51,3 +51,19 @@ _Noreturn void trap_restart(void (*continuation)(void));
 
 /* Stops this CPU for good. */
 _Noreturn void trap_halt(void);
+
+/* Whether an interrupt is pending, masked or not. */
+static inline bool trap_interrupt_pending(void)
+{
+    enum { ISR_IRQ = 1 << 7 };
+    uint32_t status;
+
+    __asm__ volatile("mrc p15, 0, %0, c12, c1, 0" : "=r"(status)::"memory"); /* ISR */
+    return (status & ISR_IRQ) != 0;
+}
+
+/* Sleeps until an interrupt is pending, masked or not; devices have seen all that was written. */
+static inline void trap_wait(void)
+{
+    __asm__ volatile("dsb\n\twfi" ::: "memory");
+}

@@ -2,6 +2,7 @@
 
 #include "board.h"
 #include "arch/armv7a/mmu.h"
+#include "arch/armv7a/trap.h"
 #include "drivers/check.h"
 #include "drivers/timer/generic_timer.h"
 #include "drivers/interrupt/gic.h"
@@ -17,7 +18,6 @@ enum {
     PAGE_BYTES = 4096,
     TLB_PAGES_FIRST = 48, /* more than 70 % of 64 entries */
     TLB_PAGES_LAST = 768, /* ... of 1,024 */
-    ISR_IRQ = 1 << 7,
     /* An alarm costs some looks at the clock. What the node does with an older time is done early:
      * an acknowledgement, a repetition, the death of a link that is silent for a second or more. */
     RECENT_US = 50000,
@@ -175,13 +175,6 @@ uint64_t platform_now_us(void)
     return recent_us;
 }
 
-static bool interrupt_pending(void)
-{
-    uint32_t status;
-    __asm__ volatile("mrc p15, 0, %0, c12, c1, 0" : "=r"(status)::"memory"); /* ISR */
-    return (status & ISR_IRQ) != 0;
-}
-
 /* The kernel looks by itself: a bell that has rung says nothing more, and would hide an alarm. */
 static void clear_bell(void)
 {
@@ -194,10 +187,10 @@ static void clear_bell(void)
  * takes the kernel to them. */
 static bool alarm_pending(void)
 {
-    if (interrupt_pending() && bell_interrupt != 0 && !listening) {
+    if (trap_interrupt_pending() && bell_interrupt != 0 && !listening) {
         clear_bell();
     }
-    return interrupt_pending();
+    return trap_interrupt_pending();
 }
 
 /* Looks at the clock, and answers the alarm if it has rung; whether it has. */
@@ -323,18 +316,17 @@ void platform_interrupt(void)
 
 void platform_sleep(void)
 {
-    /* With interrupts masked WFI still ends when one is pending, so there is no moment in which to
-     * miss it. A bell's pulse is cleared, and the serial device's and the timer's lines are levels:
-     * once their sources are answered nothing is pending, and the interrupt controller need not be
-     * asked what was. */
-    __asm__ volatile("dsb\n\twfi" ::: "memory");
+    /* A masked interrupt ends it too, so there is no moment in which to miss one. A bell's pulse is
+     * cleared, and the serial device's and the timer's lines are levels: once their sources are
+     * answered nothing is pending, and the interrupt controller need not be asked what was. */
+    trap_wait();
     platform_quiet();
     clear_bell();
     shared_memory_interrupt(&shared);
-    if (has_serial && interrupt_pending()) {
+    if (has_serial && trap_interrupt_pending()) {
         virtio_serial_interrupt(&serial);
     }
-    if (interrupt_pending() && alarm_rang()) {
+    if (trap_interrupt_pending() && alarm_rang()) {
         recent = RECENT_ONCE;
     }
 }

@@ -4,8 +4,7 @@
  * Everything that the node maps and that is memory is there, by the addresses that its kernel and
  * program use; pages of zeros take no room on the disk.
  *
- * Source   ELF gABI, chapter 5 (program header, notes); Linux elf_prstatus of ARM (148 bytes),
- *          NT_ARM_VFP: 32 double registers and FPSCR; bfd's NT_GDB_TDESC (include/elf/common.h)
+ * Source   ELF gABI, chapter 5 (program header, notes)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/armv7a/host/core_notes.h"
+#include "arch/armv7a/host/page_table.h"
 #include "drivers/check.h"
 #include "host/machine/client.h"
 #include "host/computer/limits.h"
 #include "host/command/options.h"
-#include "host/debug/page_table.h"
 #include "host/debug/rsp_client.h"
 #include "host/machine/rundir.h"
 #include "host/console/sink.h"
@@ -30,23 +30,13 @@
 #include "wire/bytes.h"
 
 enum {
-    PRSTATUS_BYTES = 148,
-    PRSTATUS_PID_AT = 24,
-    PRSTATUS_REGISTERS_AT = 72,
-    CORE_REGISTERS = 17, /* r0 to r12, sp, lr, pc, cpsr */
-    VFP_REGISTERS = 32,
-    VFP_BYTES = VFP_REGISTERS * 8 + 4,
     NOTE_ALIGN = 4,
-    DESCRIPTION_MAX = 3600,
-    NOTES_MAX = DESCRIPTION_MAX + 512,
+    NOTES_MAX = CORE_DESCRIPTION_MAX + 512,
     PAGE_BYTES = 4096,
     PIECE_BYTES = 1 << 16,
     PROGRESS_US = 1000 * 1000,
     NAME_ROOM = 24
 };
-
-/* Of GDB: a target description. */
-#define NOTE_GDB_DESCRIPTION 0xff000000U
 
 struct core {
     struct name_arguments name_arguments;
@@ -58,7 +48,6 @@ struct core {
     uint32_t node;
     struct rsp_client client;
     struct page_map map;
-    char description[DESCRIPTION_MAX];
     uint8_t notes[NOTES_MAX];
     uint32_t notes_bytes;
     char *temporary;
@@ -88,10 +77,6 @@ static const struct command_line command_line = {
     .missing = "name the node, as in 'ecube core 3'",
 };
 
-static const char *const names[CORE_REGISTERS] = {"r0",  "r1", "r2", "r3", "r4",  "r5",
-                                                  "r6",  "r7", "r8", "r9", "r10", "r11",
-                                                  "r12", "sp", "lr", "pc", "cpsr"};
-
 static int read_word(struct core *core, const char *name, uint32_t *word, struct message *message)
 {
     uint8_t bytes[8] = {0};
@@ -118,60 +103,35 @@ static uint8_t *add_note(struct core *core, const char *name, uint32_t type, uin
     return note + 12 + name_room;
 }
 
-/* Which registers there are: without this GDB takes none for floating point. */
-static void describe(struct core *core)
+static int read_note(struct core *core, enum core_note_kind kind, struct message *message)
 {
-    char *text = core->description;
-    size_t room = sizeof core->description, used;
+    const struct core_note *note = &core_notes[kind];
+    uint8_t *bytes = add_note(core, note->name, note->type, note->bytes);
+    struct core_register from;
 
-    used = (size_t)snprintf(text, room,
-                            "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
-                            "<target><architecture>arm</architecture>"
-                            "<feature name=\"org.gnu.gdb.arm.core\">");
-    for (unsigned i = 0; i < CORE_REGISTERS; i++) {
-        const char *type = i == 13 ? "data_ptr" : i == 15 ? "code_ptr" : "uint32";
-
-        used += (size_t)snprintf(text + used, room - used,
-                                 "<reg name=\"%s\" bitsize=\"32\" type=\"%s\"/>", names[i], type);
+    for (unsigned i = 0; core_note_register(kind, i, &from); i++) {
+        if (rsp_client_register(&core->client, from.name, bytes + from.at, from.bytes, message) <
+            0) {
+            return -1;
+        }
     }
-    used += (size_t)snprintf(text + used, room - used,
-                             "</feature><feature name=\"org.gnu.gdb.arm.vfp\">");
-    for (unsigned i = 0; i < VFP_REGISTERS; i++) {
-        used += (size_t)snprintf(text + used, room - used,
-                                 "<reg name=\"d%u\" bitsize=\"64\" type=\"ieee_double\"/>", i);
+    if (kind == CORE_STATUS) {
+        put32(bytes + CORE_STATUS_THREAD, core->node + 1);
     }
-    used += (size_t)snprintf(text + used, room - used,
-                             "<reg name=\"fpscr\" bitsize=\"32\" type=\"int\" group=\"float\"/>"
-                             "</feature></target>");
-    CHECK(used < room);
-    memcpy(add_note(core, "GDB", NOTE_GDB_DESCRIPTION, (uint32_t)used + 1), text, used + 1);
+    return 0;
 }
 
 static int make_notes(struct core *core, struct message *message)
 {
-    uint8_t *status = add_note(core, "CORE", NT_PRSTATUS, PRSTATUS_BYTES), *vfp;
-    char name[8];
-    uint32_t word;
+    char text[CORE_DESCRIPTION_MAX];
+    uint32_t bytes = core_description(text);
 
-    put32(status + PRSTATUS_PID_AT, core->node + 1);
-    for (unsigned i = 0; i < CORE_REGISTERS; i++) {
-        if (read_word(core, names[i], &word, message) != 0) {
-            return -1;
-        }
-        put32(status + PRSTATUS_REGISTERS_AT + 4 * i, word);
-    }
-    vfp = add_note(core, "LINUX", NT_ARM_VFP, VFP_BYTES);
-    for (unsigned i = 0; i < VFP_REGISTERS; i++) {
-        snprintf(name, sizeof name, "d%u", i);
-        if (rsp_client_register(&core->client, name, vfp + 8 * i, 8, message) < 0) {
+    for (unsigned kind = 0; kind < CORE_NOTES; kind++) {
+        if (read_note(core, kind, message) != 0) {
             return -1;
         }
     }
-    if (read_word(core, "fpscr", &word, message) != 0) {
-        return -1;
-    }
-    put32(vfp + 8 * VFP_REGISTERS, word);
-    describe(core);
+    memcpy(add_note(core, "GDB", CORE_NOTE_DESCRIPTION, bytes), text, bytes);
     return 0;
 }
 
@@ -189,14 +149,14 @@ static int find_memory(struct core *core, struct message *message)
                                  .read = read_physical,
                                  .ram_base = target_board()->ram_base,
                                  .ram_bytes = target_board()->ram_bytes};
-    struct page_control control;
+    uint32_t control[PAGE_CONTROLS];
 
-    if (read_word(core, "SCTLR", &control.sctlr, message) != 0 ||
-        read_word(core, "TTBR0_EL1", &control.ttbr0, message) != 0 ||
-        read_word(core, "TTBCR", &control.ttbcr, message) != 0) {
-        return -1;
+    for (unsigned i = 0; i < PAGE_CONTROLS; i++) {
+        if (read_word(core, page_control_names[i], &control[i], message) != 0) {
+            return -1;
+        }
     }
-    if (page_table_walk(&core->map, &control, &source) != 0) {
+    if (page_table_walk(&core->map, control, &source) != 0) {
         return message_set(message, "the page tables of node %u cannot be read",
                            (unsigned)core->node);
     }
@@ -237,9 +197,9 @@ static void fill_header(Elf32_Ehdr *header)
 {
     header->e_ident[EI_DATA] = ELFDATA2LSB;
     header->e_type = ET_CORE;
-    header->e_machine = EM_ARM;
+    header->e_machine = CORE_MACHINE;
     header->e_version = EV_CURRENT;
-    header->e_flags = EF_ARM_EABI_VER5;
+    header->e_flags = CORE_FLAGS;
     header->e_phoff = sizeof *header;
 }
 

@@ -3,8 +3,6 @@
  *
  * Where the fault lies in a function of the C library, the places that called it say more: they
  * are found as unwind.h tells, and those between the fault and the user's own code left out.
- *
- * Source   ARM Architecture Reference Manual ARMv7-A, table B3-23 (fault status)
  */
 #include "host/program/fault.h"
 
@@ -12,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/armv7a/host/processor.h"
 #include "host/computer/target.h"
 #include "host/console/tell.h"
 #include "host/program/unwind.h"
@@ -22,21 +21,16 @@ enum {
     CALLS_TOLD_MAX = 5, /* of a backtrace */
     PLACES_MAX = 32,
     KIND_BREAKPOINT = 15, /* FAULT_PREFETCH at a BKPT: the fault status tells */
-    STATUS_SOURCE = 0x40f,
-    STATUS_DEBUG_EVENT = 2,
-    STATUS_PERMISSION = 0xf, /* of a page */
-    STATUS_SIGNAL = 128,     /* a signal's number is added, as shells do */
-    SP = 13,
-    LR = 14,
-    PC = 15
+    STATUS_SIGNAL = 128   /* a signal's number is added, as shells do */
 };
 
 /* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
 static uint32_t kind_of(const struct fault_body *fault)
 {
-    uint32_t kind = fault->kind, sp = fault->registers[SP];
+    uint32_t kind = fault->kind, sp = fault->registers[PROCESSOR_SP];
 
-    if (kind == FAULT_PREFETCH && (fault->status_register & STATUS_SOURCE) == STATUS_DEBUG_EVENT) {
+    if (kind == FAULT_PREFETCH &&
+        processor_abort_cause(fault->status_register) == ABORT_BREAKPOINT) {
         return KIND_BREAKPOINT;
     }
     return kind == FAULT_DATA && sp < target_board()->stack_base &&
@@ -72,8 +66,8 @@ static void describe_data(const struct image *image, const struct fault_body *fa
 {
     uint32_t address = fault->address;
 
-    if ((fault->status_register & STATUS_SOURCE) == STATUS_PERMISSION && address >= image->base &&
-        address < image->constants_end) {
+    if (processor_abort_cause(fault->status_register) == ABORT_PERMISSION &&
+        address >= image->base && address < image->constants_end) {
         snprintf(text, room, "wrote to %s at 0x%08x",
                  address < image->code_end ? "code" : "constants", address);
     } else {
@@ -123,19 +117,17 @@ static void describe_kind(const struct fault_code *code, uint32_t kind,
 void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
                           char text[FAULT_TEXT_MAX])
 {
-    static const char *const names[FAULT_REGISTERS] = {"r0",  "r1", "r2", "r3", "r4",  "r5",
-                                                       "r6",  "r7", "r8", "r9", "r10", "r11",
-                                                       "r12", "sp", "lr", "pc"};
     int bytes = snprintf(text, FAULT_TEXT_MAX, "  node %u:", (unsigned)rank);
 
     if (line == FAULT_REGISTER_LINES - 1) {
-        snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " cpsr 0x%08x, fault status 0x%08x",
-                 fault->processor_status, fault->status_register);
+        snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %s 0x%08x, fault status 0x%08x",
+                 processor_names[PROCESSOR_STATUS], fault->processor_status,
+                 fault->status_register);
         return;
     }
     for (unsigned i = line * 4; i < line * 4 + 4; i++) {
-        bytes += snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %3s 0x%08x", names[i],
-                          fault->registers[i]);
+        bytes += snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %3s 0x%08x",
+                          processor_names[i], fault->registers[i]);
     }
 }
 
@@ -207,7 +199,7 @@ static bool describe_calls(const struct fault_code *code, struct unwind *from, b
 void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
                       char text[PLACE_TEXT_MAX])
 {
-    uint32_t registers[ARM_REGISTERS] = {[LR] = lr, [PC] = pc};
+    uint32_t registers[PROCESSOR_REGISTERS] = {[PROCESSOR_LR] = lr, [PROCESSOR_PC] = pc};
     struct unwind from = {.registers = registers};
 
     describe_calls(code, &from, false, 2, text);
@@ -217,7 +209,7 @@ void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
 static bool describe_fault(const struct fault_code *code, const struct fault_body *fault,
                            uint32_t kind, char text[PLACE_TEXT_MAX])
 {
-    uint32_t registers[ARM_REGISTERS];
+    uint32_t registers[PROCESSOR_REGISTERS];
     struct unwind from = {.registers = registers,
                           .stack_start = fault->line,
                           .stack_bytes = fault->tail_bytes,
@@ -227,7 +219,7 @@ static bool describe_fault(const struct fault_code *code, const struct fault_bod
 
     memcpy(registers, fault->registers, sizeof registers);
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
-        registers[PC] = 0;
+        registers[PROCESSOR_PC] = 0;
     }
     return describe_calls(code, &from, trap, CALLS_TOLD_MAX, text) || trap;
 }
@@ -238,7 +230,7 @@ static void describe_kernel(const struct fault_code *code, uint32_t pc, char tex
     struct symbol_place place;
     char words[SYMBOL_TEXT_MAX];
 
-    if (symbols && symbols_places(symbols, pc & ~1U, &place, 1)) {
+    if (symbols && symbols_places(symbols, processor_code_address(pc), &place, 1)) {
         symbols_text(&place, words);
         snprintf(text, PLACE_TEXT_MAX, " in %s", words);
     }
@@ -293,7 +285,7 @@ void fault_finding_text(const struct fault_code *code, const struct fault_body *
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
                        char text[FAULT_TEXT_MAX])
 {
-    uint32_t kind = kind_of(fault), pc = fault->registers[PC];
+    uint32_t kind = kind_of(fault), pc = fault->registers[PROCESSOR_PC];
     bool kernel = kind >= FAULT_KERNEL;
     char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
@@ -307,10 +299,10 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
     bool known = !kernel && describe_fault(code, fault, kind, place);
     json_t *members = tell_node_members(kernel ? "kernel-fault" : "fault", rank);
     json_object_set_new(members, "address", json_integer(fault->address));
-    json_object_set_new(members, "pc", json_integer(pc & ~1U));
+    json_object_set_new(members, "pc", json_integer(processor_code_address(pc)));
     json_object_set_new(members, "status", json_integer(fault_status(fault)));
     if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
-        snprintf(at, sizeof at, ", pc 0x%08x", pc & ~1U);
+        snprintf(at, sizeof at, ", pc 0x%08x", processor_code_address(pc));
     }
     snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): %s%s%s%s", (unsigned)rank, (unsigned)rank,
              kernel ? "kernel fault: " : "", what, at, place);

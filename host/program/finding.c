@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "arch/armv7a/host/processor.h"
 #include "collectives/operation.h"
 
 enum { PLACES_MAX = 8, TRANSFER_TEXT_MAX = SYMBOL_TEXT_MAX + 100 };
@@ -57,7 +58,7 @@ static const char *bytes_text(uint32_t bytes, char text[20])
 static void place_text(struct symbols *symbols, uint32_t address, char text[SYMBOL_TEXT_MAX])
 {
     struct symbol_place places[PLACES_MAX];
-    uint32_t call = (address & ~1U) - 2;
+    uint32_t call = processor_call_address(address);
 
     if (symbols && address && symbols_places(symbols, call, places, PLACES_MAX)) {
         symbols_text(&places[0], text);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/armv7a/host/processor.h"
 #include "host/computer/target.h"
 #include "wire/finding.h"
 #include "wire/run.h"
@@ -181,7 +182,7 @@ static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsign
                   (off_t)segment->p_offset) != (ssize_t)bytes) {
             return message_set(message, "cannot read %.300s: it is truncated", path);
         }
-        inside |= (image->entry & ~1U) >= segment->p_vaddr &&
+        inside |= processor_code_address(image->entry) >= segment->p_vaddr &&
                   image->entry < segment->p_vaddr + segment->p_filesz;
     }
     if (!inside) {

@@ -174,12 +174,12 @@ static bool take_cfa(Dwarf_Frame *rules, struct symbol_frame *frame)
     if (dwarf_frame_cfa(rules, &operations, &count) != 0 || count != 1) {
         return false;
     }
-    if (operations->atom == DW_OP_bregx && operations->number < ARM_REGISTERS) {
+    if (operations->atom == DW_OP_bregx && operations->number < PROCESSOR_REGISTERS) {
         frame->cfa_register = (uint8_t)operations->number;
         frame->cfa_offset = (int32_t)operations->number2;
         return true;
     }
-    if (operations->atom >= DW_OP_breg0 && operations->atom < DW_OP_breg0 + ARM_REGISTERS) {
+    if (operations->atom >= DW_OP_breg0 && operations->atom < DW_OP_breg0 + PROCESSOR_REGISTERS) {
         frame->cfa_register = (uint8_t)(operations->atom - DW_OP_breg0);
         frame->cfa_offset = (int32_t)operations->number;
         return true;
@@ -217,7 +217,7 @@ bool symbols_frame(struct symbols *symbols, uint32_t address, struct symbol_fram
         return false;
     }
     bool known = take_cfa(rules, frame);
-    for (int i = 0; i < ARM_REGISTERS; i++) {
+    for (int i = 0; i < PROCESSOR_REGISTERS; i++) {
         take_register(rules, frame, i);
     }
     free(rules);

@@ -3,14 +3,15 @@
  * there keeps its caller's registers; from symbol table and debug information.
  *
  * Source   elfutils libdw, libdwfl; DWARF 5, section 6.4 (call frame information)
- *          ABI for the Arm Architecture, DWARF, section 4.1 (register numbers)
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SYMBOL_NAME_MAX = 64, SYMBOL_TEXT_MAX = 2 * SYMBOL_NAME_MAX + 20, ARM_REGISTERS = 16 };
+#include "arch/armv7a/host/processor.h"
+
+enum { SYMBOL_NAME_MAX = 64, SYMBOL_TEXT_MAX = 2 * SYMBOL_NAME_MAX + 20 };
 
 struct symbols;
 
@@ -32,7 +33,7 @@ struct symbol_frame {
     struct {
         uint8_t kept; /* enum symbol_kept */
         int32_t offset;
-    } registers[ARM_REGISTERS];
+    } registers[PROCESSOR_REGISTERS];
 };
 
 /* NULL when the file cannot be read. */

@@ -2,73 +2,31 @@
 
 #include <stdbool.h>
 
+#include "arch/armv7a/host/processor.h"
 #include "wire/bytes.h"
 
 enum {
-    SP = 13,
-    LR = 14,
-    PC = 15,
-    CALL_BYTES = 4,
-    THUMB = 1,
+    SP = PROCESSOR_SP,
+    LR = PROCESSOR_LR,
+    PC = PROCESSOR_PC,
     PUSHED_MAX = 64 /* bytes, by a function whose frame is not described */
 };
 
 /* A program's state at one of the calls that are under way. */
 struct level {
-    uint32_t registers[ARM_REGISTERS];
+    uint32_t registers[PROCESSOR_REGISTERS];
     uint32_t known;  /* mask of registers */
     bool sp_guessed; /* sp may be lower than it was: the function called had pushed something */
 };
 
-/* The program's four bytes before an address, the last two in the upper half; 0 outside of it. */
-static uint32_t code_before(const struct image *image, uint32_t address)
-{
-    uint32_t offset = address - CALL_BYTES - image->base;
-
-    return offset < image->bytes && image->bytes - offset >= CALL_BYTES
-               ? get32(image->data + offset)
-               : 0;
-}
-
-/* The destination of a BL or BLX of Thumb code; 0 when it is none. */
-static uint32_t thumb_target(uint32_t code, uint32_t after)
-{
-    uint32_t first = code & 0xffff, second = code >> 16, sign = first >> 10 & 1;
-    bool to_arm = (second & 0xd001) == 0xc000;
-
-    if ((first & 0xf800) != 0xf000 || !(to_arm || (second & 0xd000) == 0xd000)) {
-        return 0;
-    }
-    uint32_t high = ((second >> 13 & 1) ^ sign ^ 1) << 1 | ((second >> 11 & 1) ^ sign ^ 1);
-    uint32_t distance = high << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1;
-
-    return (to_arm ? after & ~3U : after) + distance - (sign << 24);
-}
-
-/* The same of ARM code, whose pc is two instructions ahead. */
-static uint32_t arm_target(uint32_t code, uint32_t after)
-{
-    bool to_thumb = (code & 0xfe000000) == 0xfa000000;
-
-    if ((code & 0x0f000000) != 0x0b000000 && !to_thumb) {
-        return 0;
-    }
-    uint32_t distance = (code & 0xffffff) << 2 | (to_thumb ? code >> 23 & 2 : 0);
-
-    return after + 4 + distance - ((code >> 23 & 1) << 26);
-}
-
 /* Whether a call stands before a return address; *target is the function, 0 for one by pointer. */
 static bool follows_call(const struct image *image, uint32_t address, uint32_t *target)
 {
-    uint32_t after = address & ~1U, code = code_before(image, after);
+    uint32_t offset = processor_code_address(address) - PROCESSOR_CALL_BYTES - image->base;
 
-    if (address & THUMB) {
-        *target = thumb_target(code, after);
-        return *target || (code >> 16 & 0xff87) == 0x4780;
-    }
-    *target = arm_target(code, after);
-    return *target || (code & 0x0ffffff0) == 0x012fff30;
+    *target = 0;
+    return offset < image->bytes && image->bytes - offset >= PROCESSOR_CALL_BYTES &&
+           processor_is_call(image->data + offset, address, target);
 }
 
 static bool follows_call_of(const struct unwind *unwind, uint32_t address, uint32_t function)
@@ -76,7 +34,7 @@ static bool follows_call_of(const struct unwind *unwind, uint32_t address, uint3
     uint32_t target;
 
     return follows_call(unwind->image, address, &target) && target &&
-           (target & ~1U) == (function & ~1U);
+           processor_code_address(target) == processor_code_address(function);
 }
 
 static bool read_stack(const struct unwind *unwind, uint32_t address, uint32_t *word)
@@ -106,7 +64,7 @@ static bool follow_frame(const struct unwind *unwind, const struct level *level,
         return false;
     }
     *caller = *level;
-    for (unsigned i = 0; i < ARM_REGISTERS; i++) {
+    for (unsigned i = 0; i < PROCESSOR_REGISTERS; i++) {
         caller->known &= frame->registers[i].kept == REGISTER_LOST ? ~(1U << i) : UINT32_MAX;
         if (frame->registers[i].kept == REGISTER_SAVED) {
             bool there = read_stack(unwind, cfa + (uint32_t)frame->registers[i].offset, &word);
@@ -129,13 +87,15 @@ static bool follow_return(const struct unwind *unwind, const struct level *level
     uint32_t target, word, at = level->registers[SP] & ~3U;
 
     if (!is_known(level, SP) || !follows_call(unwind->image, level->registers[LR], &target) ||
-        !target || !symbols_places(unwind->symbols, level->registers[LR] - 2, &place, 1) ||
+        !target ||
+        !symbols_places(unwind->symbols, processor_call_address(level->registers[LR]), &place, 1) ||
         !place.library) {
         return false;
     }
     while (read_stack(unwind, at -= 4, &word)) {
         if (follows_call(unwind->image, word, &target) && target &&
-            symbols_places(unwind->symbols, (word & ~1U) - 2, &place, 1) && !place.library) {
+            symbols_places(unwind->symbols, processor_call_address(word), &place, 1) &&
+            !place.library) {
             *caller = *level;
             caller->registers[LR] = word;
             caller->known = 1U << LR; /* its own frame is gone */
@@ -198,7 +158,7 @@ static bool follow_call(const struct unwind *unwind, const struct level *level, 
             from.registers[SP] += pushed;
             if (follow_frame(unwind, &from, &frame, caller) &&
                 follows_call(unwind->image, caller->registers[LR], &target) &&
-                (!exact || (target & ~1U) == (function & ~1U))) {
+                (!exact || processor_code_address(target) == processor_code_address(function))) {
                 caller->sp_guessed = false;
                 return true;
             }
@@ -219,8 +179,7 @@ static bool step(const struct unwind *unwind, struct level *level)
         !follow_stack(unwind, level, function, &caller)) {
         return false;
     }
-    /* Before the return address stands the call, whose length does not matter here. */
-    caller.registers[PC] = (caller.registers[LR] & ~1U) - 2;
+    caller.registers[PC] = processor_call_address(caller.registers[LR]);
     caller.known &= ~(1U << LR);
     *level = caller;
     return true;
@@ -231,10 +190,10 @@ unsigned unwind(const struct unwind *unwind, uint32_t *addresses, unsigned room)
     struct level level = {.known = unwind->stack_bytes ? UINT32_MAX : 1U << LR | 1U << PC};
     unsigned count = 0;
 
-    for (unsigned i = 0; i < ARM_REGISTERS; i++) {
+    for (unsigned i = 0; i < PROCESSOR_REGISTERS; i++) {
         level.registers[i] = unwind->registers[i];
     }
-    level.registers[PC] &= ~1U;
+    level.registers[PC] = processor_code_address(level.registers[PC]);
     do {
         addresses[count++] = level.registers[PC];
     } while (count < room && step(unwind, &level));

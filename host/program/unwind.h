@@ -9,8 +9,6 @@
  * Where the file describes a function's frame, that tells where its return address lies. Where it
  * does not, as for strlen or memcpy, and where the stack is not there, lr is the return address
  * when it follows a call of this very function; else the first word of the stack that does.
- *
- * Source   ARM Architecture Reference Manual ARMv7-A, A8.8.25 (BL, BLX), A8.8.26 (BLX register)
  */
 #pragma once
 

@@ -28,7 +28,7 @@ enum {
 
 struct program {
     uint8_t code[END - BASE], stack[4 * WORDS];
-    uint32_t registers[ARM_REGISTERS], addresses[ROOM];
+    uint32_t registers[PROCESSOR_REGISTERS], addresses[ROOM];
     struct image image;
     struct unwind unwind;
 };

@@ -5,6 +5,7 @@
 . tests/system/testing.sh
 
 sources=$source_tree/tests/system/programs
+board_folder=$source_tree/board/$board # some read board.h
 place='\(misuse\.c:[0-9]+\)'
 allocated="allocated in get $place"
 receive="a receive from rank 0, tag 4, begun in begin_receive $place"
@@ -14,7 +15,7 @@ main="called from main $place\$"
 compile() {
     name=$1 source=$2
     shift 2
-    "$build/ecube-cc" --check -Wall -Wextra -Werror "$@" "$source" -o "$scratch/$name.elf"
+    "$build/ecube-cc" --check -Wall -Wextra -Werror -iquote "$board_folder" "$@" "$source" -o "$scratch/$name.elf"
 }
 
 # line_of FUNCTION - the first line of misuse.c's function.
@@ -108,7 +109,8 @@ is_absent() {
     rm "other/$board/lib/libecube-check.a" "other/$board/lib/check.wrap"
     mkdir include && cp -r "$source_tree/include/ecube" include/
     for program in messages heap; do
-        "$build/ecube-cc" "$sources/$program.c" -o with.elf && other/ecube-cc "$sources/$program.c" -o without.elf ||
+        "$build/ecube-cc" -iquote "$board_folder" "$sources/$program.c" -o with.elf &&
+            other/ecube-cc -iquote "$board_folder" "$sources/$program.c" -o without.elf ||
             fail "not compiled"
         arm-none-eabi-strip -g with.elf without.elf # there stand paths
         cmp with.elf without.elf || fail "not the same program"

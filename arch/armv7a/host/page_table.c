@@ -1,4 +1,4 @@
-#include "host/debug/page_table.h"
+#include "arch/armv7a/host/page_table.h"
 
 #include "wire/bytes.h"
 
@@ -18,6 +18,8 @@ enum {
     SECTION_SUPER = 1 << 18,
     LARGE_XN = 1 << 15
 };
+
+const char *const page_control_names[PAGE_CONTROLS] = {"SCTLR", "TTBR0_EL1", "TTBCR"};
 
 struct walk {
     struct page_map *map;
@@ -94,18 +96,18 @@ static int take_section(struct walk *walk, uint32_t entry, uint32_t index, bool 
     return may_access(ap, afe) ? add(walk, &range) : 0;
 }
 
-int page_table_walk(struct page_map *map, const struct page_control *control,
+int page_table_walk(struct page_map *map, const uint32_t control[PAGE_CONTROLS],
                     const struct page_source *source)
 {
     struct walk walk = {.map = map, .source = source};
-    uint32_t count = FIRST_ENTRIES >> (control->ttbcr & TTBCR_N);
-    uint32_t table = control->ttbr0 & ~(count * ENTRY_BYTES - 1);
-    bool afe = control->sctlr & SCTLR_AFE;
+    uint32_t count = FIRST_ENTRIES >> (control[PAGE_TTBCR] & TTBCR_N);
+    uint32_t table = control[PAGE_TTBR0] & ~(count * ENTRY_BYTES - 1);
+    bool afe = control[PAGE_SCTLR] & SCTLR_AFE;
     uint8_t entry_bytes[ENTRY_BYTES];
     int status = 0;
 
     map->count = 0;
-    if (!(control->sctlr & SCTLR_M)) {
+    if (!(control[PAGE_SCTLR] & SCTLR_M)) {
         struct page_range all = {source->ram_base, source->ram_base, source->ram_bytes, true, true};
 
         return add(&walk, &all);

@@ -29,10 +29,10 @@ struct page_map {
     unsigned count;
 };
 
-/* Of the processor's control registers. */
-struct page_control {
-    uint32_t sctlr, ttbr0, ttbcr;
-};
+/* The processor's control registers, and what the emulator calls them. */
+enum page_control { PAGE_SCTLR, PAGE_TTBR0, PAGE_TTBCR, PAGE_CONTROLS };
+
+extern const char *const page_control_names[PAGE_CONTROLS];
 
 struct page_source {
     void *context;
@@ -42,5 +42,5 @@ struct page_source {
 };
 
 /* With the MMU off, the whole memory at its own addresses. */
-int page_table_walk(struct page_map *map, const struct page_control *control,
+int page_table_walk(struct page_map *map, const uint32_t control[PAGE_CONTROLS],
                     const struct page_source *source);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/debug/page_table.h"
+#include "arch/armv7a/host/page_table.h"
 #include "wire/bytes.h"
 
 enum {
@@ -21,7 +21,7 @@ struct fixture {
     uint8_t ram[RAM_BYTES];
     struct page_map map;
     struct page_source source;
-    struct page_control control;
+    uint32_t control[PAGE_CONTROLS];
 };
 
 static bool read_ram(void *context, uint32_t address, void *bytes, uint32_t count)
@@ -40,7 +40,8 @@ static struct fixture *make_fixture(void)
     struct fixture *f = calloc(1, sizeof *f);
 
     f->source = (struct page_source){f, read_ram, RAM, RAM_BYTES};
-    f->control = (struct page_control){.sctlr = MMU_ON, .ttbr0 = FIRST | 0x4a};
+    f->control[PAGE_SCTLR] = MMU_ON;
+    f->control[PAGE_TTBR0] = FIRST | 0x4a;
     return f;
 }
 
@@ -64,8 +65,8 @@ TEST(without_an_mmu_the_whole_memory_lies_at_its_own_addresses)
 {
     struct fixture *f = make_fixture();
 
-    f->control.sctlr = 0;
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), 0);
+    f->control[PAGE_SCTLR] = 0;
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), 0);
     assert_int_equal(f->map.count, 1);
     assert_range(f, 0, &(struct page_range){RAM, RAM, RAM_BYTES, true, true});
     free(f);
@@ -80,7 +81,7 @@ TEST(sections_side_by_side_are_one_range_with_their_permissions)
     put(f, FIRST, 0x500, 0x40008402); /* AP 101: kernel reads, executable */
     put(f, FIRST, 0x080, 0x08000c12); /* a device */
     put(f, FIRST, 0x600, 0x40000012); /* AP 000: nobody */
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), 0);
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), 0);
     assert_int_equal(f->map.count, 2);
     assert_range(f, 0, &(struct page_range){RAM, RAM, RAM_BYTES, true, false});
     assert_range(f, 1, &(struct page_range){0x50000000, RAM, 0x100000, false, true});
@@ -98,7 +99,7 @@ TEST(pages_of_both_sizes_are_found)
     for (unsigned i = 16; i < 32; i++) {
         put(f, SECOND, i, 0x40108031); /* large: bits 15:12 are not its address */
     }
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), 0);
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), 0);
     assert_int_equal(f->map.count, 3);
     assert_range(f, 0, &(struct page_range){0x70000000, 0x40005000, 0x2000, true, false});
     assert_range(f, 1, &(struct page_range){0x70003000, 0x40007000, 0x1000, false, true});
@@ -111,9 +112,9 @@ TEST(a_table_that_is_no_memory_is_an_error)
     struct fixture *f = make_fixture();
 
     put(f, FIRST, 0x700, 0x90000001);
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), -1);
-    f->control.ttbr0 = 0x90000000;
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), -1);
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), -1);
+    f->control[PAGE_TTBR0] = 0x90000000;
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), -1);
     free(f);
 }
 
@@ -128,6 +129,6 @@ TEST(more_ranges_than_there_is_room_for_are_an_error)
     for (unsigned i = 0; i < 4096; i++) {
         put(f, FIRST, i, SECOND | 1);
     }
-    assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), -1);
+    assert_int_equal(page_table_walk(&f->map, f->control, &f->source), -1);
     free(f);
 }
