@@ -41,14 +41,14 @@ struct ecube_called {
      * for send_receive the number of send or receive; 0: nothing was begun */
     uint32_t began;
     struct ecube_abi_result result; /* status 0: no request has failed, the call itself has */
-    struct ecube_abi_collective collective; /* arguments of the collective that has failed */
+    /* waits, tests and cancel: where the requests are, how many, which of them has failed */
+    struct {
+        uint32_t requests, count, index;
+    } wait;
     union {
-        struct ecube_abi_message message[2]; /* of send_receive what is sent, what is received */
-        /* waits, tests and cancel: where the requests are, how many, which of them has failed */
-        struct {
-            uint32_t requests, count, index;
-        } wait;
-        uint64_t ns; /* compute */
+        struct ecube_abi_message message[2];    /* of send_receive what is sent, what is received */
+        struct ecube_abi_collective collective; /* of the collective that has failed */
+        uint64_t ns;                            /* compute */
     };
 };
 

@@ -47,7 +47,9 @@ static int request_end(struct ecube_called *called, struct ecube_request *reques
 {
     const struct ecube_abi_result *result = &called->result;
     called->began = request->began;
-    called->collective = request->collective;
+    if (request->began >= ECUBE_CALLED_COLLECTIVE) {
+        called->collective = request->collective;
+    }
     free(request->scratch);
     *request = (struct ecube_request){.number = ECUBE_E_ARGUMENT};
     if (status) {

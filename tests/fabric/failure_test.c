@@ -575,8 +575,8 @@ static void others_are_late(struct fabric *fabric, const unsigned *ranks, unsign
     step_some(fabric, ranks, count, true);
 }
 
-/* Cables as before. Nodes 1 and 2 are slow, and node 3, to which node 0's link leads, has its number
- * from them: node 0 has reported a link that is up by then. */
+/* Cables as before. Nodes 1 and 2 are slow, and node 3, to which node 0's link leads, has its
+ * number from them: node 0 has reported a link that is up by then. */
 TEST(a_cable_that_shows_late_where_it_leads_is_crossed_and_not_dead)
 {
     struct fabric *fabric = fabric_make(2, 4096, 1, no_fault, ipsc860);

@@ -146,7 +146,7 @@ fails_assertion() {
 }
 
 without_optimization() {
-    "$build/ecube-cc" -O0 "$source_tree/tests/system/programs/misbehave.c" -o plain.elf || fail "not compiled"
+    "$build/ecube-cc" -O0 -iquote "$source_tree/board/$board" "$source_tree/tests/system/programs/misbehave.c" -o plain.elf || fail "not compiled"
     misbehave=plain.elf
     faults 139 "null pointer\\) in strlen, called from length_of_null $place, called from alone $place, called from main $place\$" length
     faults 139 "null pointer\\) in memcpy, called from copy_of_null $place, called from alone $place, called from main $place\$" copy

@@ -156,7 +156,7 @@ no_text() {
 }
 
 installs_with_spaces() {
-    (cd "$source_tree" && sh scripts/install.sh "$build" "$case_directory/work/de st/pre fix") >out 2>err || { cat err; fail "install"; }
+    (cd "$source_tree" && sh scripts/install.sh "$build" "$board" "$case_directory/work/de st/pre fix") >out 2>err || { cat err; fail "install"; }
     "de st/pre fix/bin/ecube-cc" "$source_tree/tests/system/programs/arguments.c" -o own.elf || fail "ecube-cc"
     timeout 60 "de st/pre fix/bin/ecube" run --network cube:0 own.elf one >out 2>err || { words; fail "run"; }
     grep -qF '[one]' out || fail "output"

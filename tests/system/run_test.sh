@@ -199,7 +199,7 @@ through_a_link() {
 }
 
 installed() {
-    sh "$source_tree/scripts/install.sh" "$build" "$PWD/prefix" >/dev/null || fail "install fails"
+    sh "$source_tree/scripts/install.sh" "$build" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
     ecube=$PWD/prefix/bin/ecube
     prefix/bin/ecube-cc "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
     tool_succeeds run --network cube:1 hello.elf
@@ -212,7 +212,7 @@ uninstalls_its_own() {
     mkdir -p old/bin new
     for prefix in old new/usr/local; do
         for _ in 1 2; do
-            sh "$source_tree/scripts/install.sh" "$build" "$PWD/$prefix" >/dev/null || fail "install fails"
+            sh "$source_tree/scripts/install.sh" "$build" "$board" "$PWD/$prefix" >/dev/null || fail "install fails"
         done
     done
     touch new/usr/local/lib/other
