@@ -124,7 +124,7 @@ UNIT_TESTS := $(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_te
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
 	$(call in,tests/lib,check_blocks_test.c check_transfers_test.c) \
 	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
-		planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
+		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
 	tests/network/network_test.c tests/router/clock_test.c
