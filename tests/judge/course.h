@@ -52,7 +52,7 @@ struct course {
     uint64_t *link_free; /* [node * SHAPE_PORTS_MAX + port], also of link_count */
     unsigned *link_count;
     unsigned *heard; /* [node * nodes + whose]: 0, not yet; 1, itself; s + 2, behind step s */
-    uint64_t model_ns, circuits, hops;
+    uint64_t model_ns, hops;
     char fault[COURSE_WORDS_MAX];
 };
 

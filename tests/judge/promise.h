@@ -2,8 +2,9 @@
  * promise.h - how the nodes of a network are joined, and what operations promise: who gives which
  * blocks, and who gets which.
  *
- * All tests that look at results ask here. It says this by itself, and includes nothing of
- * network/, collectives/ or planner/: an error there does not make the tests err in the same way.
+ * Parts, exported plans and what nodes of a fabric hold are compared with it. It says this by
+ * itself, and includes nothing of network/, collectives/ or planner/: an error there does not make
+ * the tests err in the same way.
  *
  * Units    ranks, ports, slots, bytes
  * Context  any; pure

@@ -123,7 +123,7 @@ static uint64_t bytes_sent(const struct machine *m, unsigned rank, const struct 
 
     for (unsigned i = 0; i < row->sent; i++) {
         unsigned place = row->places[i], memory = GIVEN;
-        while (place >= node->first[memory] + node->slots[memory]) {
+        while (memory < SCRATCH && place >= node->first[memory] + node->slots[memory]) {
             memory++;
         }
         sum += task_slot_bytes(&m->task, place - node->first[memory], m->run->bytes, element);

@@ -26,7 +26,7 @@ struct machine_run {
 uint8_t **machine_parts(const struct plan *plan);
 void machine_parts_free(const struct plan *plan, uint8_t **parts);
 
-/* Executes the parts on a network, by its name; false: with a fault. */
+/* Executes parts that nodes accept on a network, by its name; false: with a fault. */
 bool machine_run(const char *network, uint8_t *const *parts, struct machine_run *run);
 
 /* The same for a plan: its parts are written, accepted by the nodes' own check (plan_check), run
