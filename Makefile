@@ -126,7 +126,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
 	$(call in,tests/lib,check_blocks_test.c check_transfers_test.c) \
 	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
-		planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
+		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
 	tests/network/network_test.c tests/router/clock_test.c
@@ -143,9 +143,11 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)
+# What plans are held against.
+JUDGE := $(call in,tests/judge,course.c promise.c)
 UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) \
 	$(call in,tests/planner,cliffs.c odd_plans.c plan_machine.c plan_shapes.c) \
-	tests/controller/fake_nodes.c tests/jtag/fake_core.c
+	$(JUDGE) tests/controller/fake_nodes.c tests/jtag/fake_core.c
 CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
 CAMPAIGN_MAIN := tests/campaign/campaign_main.c
 MUTANTS := $(call in,tests/sim,execution.c mutants.c)
@@ -479,6 +481,7 @@ $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basen
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
+$(B)/tests/plan_replay: $(call native,$(JUDGE))
 $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%): $(B)/tests/%: $(call native,tests/system/%.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"

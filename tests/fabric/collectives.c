@@ -5,11 +5,34 @@
 
 #include "collectives/operation.h"
 #include "drivers/status.h"
+#include "network/text.h"
+#include "tests/judge/promise.h"
 #include "tests/testing.h"
 
-static uint8_t pattern(uint32_t from, uint32_t to, uint32_t i)
+static struct task task_of(const struct fabric *fabric, const struct ecube_abi_collective *call)
 {
-    return (uint8_t)(from * 31 + to * 17 + i * 7 + (i >> 8));
+    struct task task = {
+        .promise = promise_numbered(call->operation), .root = call->root, .segments = 1};
+    char name[NETWORK_NAME_MAX];
+
+    network_name(&fabric->network, name);
+    assert_true(task.promise && shape_read(&task.shape, name));
+    return task;
+}
+
+/* Byte i of a block; of what is combined: of what these ranks give, elements that add up exactly.
+ */
+static uint8_t byte_of(const struct task *task, const struct ecube_abi_collective *call,
+                       uint32_t block, uint32_t first_rank, uint32_t end_rank, uint32_t i)
+{
+    if (!task->promise->combines) {
+        return (uint8_t)((block * UINT32_C(2654435761) >> 13) + i * 7 + (i >> 8));
+    }
+    uint32_t element = (block * call->block_bytes + i) / 4, sum = 0;
+    for (uint32_t rank = first_rank; rank < end_rank; rank++) {
+        sum += rank * 1000 + element;
+    }
+    return (uint8_t)(sum >> 8 * (i % 4));
 }
 
 /* Where an operation says where each block lies: all are alike, and in the order of ranks. */
@@ -23,91 +46,39 @@ static void write_blocks(struct fabric *fabric, uint32_t rank,
     }
 }
 
-/* What slot `to` of the send space holds at node `from`: of a vector elements that add up exactly.
- */
-void collective_fill(struct fabric *fabric, uint32_t from, const struct ecube_abi_collective *call)
+void collective_fill(struct fabric *fabric, uint32_t rank, const struct ecube_abi_collective *call)
 {
-    const struct operation *operation = operation_of(call->operation);
-    uint32_t slots = operation_slots(operation, SPACE_SEND, fabric->count, from, call->root, 1);
-    uint32_t received =
-        operation_slots(operation, SPACE_RECEIVE, fabric->count, from, call->root, 1);
-    uint8_t *send = slots ? fabric_at(fabric, from, call->send) : NULL;
-    uint8_t *receive = received ? fabric_at(fabric, from, call->receive) : NULL;
+    struct task task = task_of(fabric, call);
+    uint32_t gives = task_slots(&task, rank, false), gets = task_slots(&task, rank, true);
+    uint32_t at = task.promise->in_place ? call->receive : call->send;
+    uint8_t *given = gives ? fabric_at(fabric, rank, at) : NULL;
 
-    if (received) {
-        memset(receive, 0, (size_t)received * call->block_bytes);
+    if (gets) {
+        memset(fabric_at(fabric, rank, call->receive), 0, (size_t)gets * call->block_bytes);
     }
-    if (operation->sized) {
-        write_blocks(fabric, from, call);
+    if (call->operation == ECUBE_EXCHANGEV) {
+        write_blocks(fabric, rank, call);
     }
-    for (uint32_t to = 0; to < slots; to++) {
+    for (uint32_t slot = 0; slot < gives; slot++) {
+        uint32_t block = task_block(&task, rank, false, slot);
         for (uint32_t i = 0; i < call->block_bytes; i++) {
-            send[to * call->block_bytes + i] = pattern(from, to, i);
+            *given++ = byte_of(&task, call, block, rank, rank + 1, i);
         }
-    }
-    if (call->operation == ECUBE_BROADCAST && from == call->root) {
-        for (uint32_t i = 0; i < call->block_bytes; i++) {
-            receive[i] = pattern(from, 0, i);
-        }
-    }
-    if (operation->reduces) {
-        for (uint32_t i = 0; i < slots * call->block_bytes / 4; i++) {
-            int32_t value = (int32_t)(from * 1000 + i);
-            memcpy(send + 4 * i, &value, sizeof value);
-        }
-    }
-}
-
-/* The node whose coordinates of some dimensions, of all by 0, are read from the other end. */
-static uint32_t opposite(const struct fabric *fabric, uint32_t rank, uint32_t dimensions)
-{
-    uint32_t other = rank, stride = 1;
-
-    for (unsigned k = 0; k < fabric->network.dims; k++) {
-        uint32_t size = fabric->network.dim[k].size, at = rank / stride % size;
-        if (dimensions == 0 || dimensions >> k & 1) {
-            other = other - at * stride + (size - 1 - at) * stride;
-        }
-        stride *= size;
-    }
-    return other;
-}
-
-/* Byte i of slot `slot` of what node `rank` must receive. */
-static uint8_t expected(const struct fabric *fabric, uint32_t rank,
-                        const struct ecube_abi_collective *call, uint32_t slot, uint32_t i)
-{
-    if (operation_of(call->operation)->reduces) {
-        uint32_t nodes = call->operation == ECUBE_SCAN ? rank + 1 : fabric->count;
-        if (call->operation == ECUBE_REDUCE_SCATTER) {
-            i += rank * call->block_bytes;
-        }
-        uint32_t sum = 1000 * (nodes * (nodes - 1) / 2) + nodes * (i / 4);
-        return (uint8_t)(sum >> 8 * (i % 4));
-    }
-    switch (call->operation) {
-    case ECUBE_BROADCAST: return pattern(call->root, 0, i);
-    case ECUBE_SCATTER: return pattern(call->root, rank, i);
-    case ECUBE_EXCHANGE:
-    case ECUBE_EXCHANGEV: return pattern(slot, rank, i);
-    case ECUBE_SHIFT: return pattern((rank + fabric->count - call->root) % fabric->count, 0, i);
-    case ECUBE_REVERSE: return pattern(opposite(fabric, rank, call->root), 0, i);
-    default: return pattern(slot, 0, i); /* gather, allgather */
     }
 }
 
 void collective_check(struct fabric *fabric, uint32_t rank, const struct ecube_abi_collective *call)
 {
-    uint32_t slots = operation_slots(operation_of(call->operation), SPACE_RECEIVE, fabric->count,
-                                     rank, call->root, 1);
-    const uint8_t *received = slots ? fabric_at(fabric, rank, call->receive) : NULL;
+    struct task task = task_of(fabric, call);
+    uint32_t gets = task_slots(&task, rank, true);
+    const uint8_t *got = gets ? fabric_at(fabric, rank, call->receive) : NULL;
 
-    for (uint32_t slot = 0; slot < slots; slot++) {
+    for (uint32_t slot = 0; slot < gets; slot++) {
+        uint32_t block = task_block(&task, rank, true, slot);
         for (uint32_t i = 0; i < call->block_bytes; i++) {
-            if (received[slot * call->block_bytes + i] != expected(fabric, rank, call, slot, i)) {
-                fail_msg("%s, root %u, %u bytes: node %u, slot %u, byte %u",
-                         operation_name(call->operation), call->root, call->block_bytes, rank, slot,
-                         i);
+            if (*got++ != byte_of(&task, call, block, 0, task_givers(&task, rank), i)) {
+                fail_msg("%s, root %u, %u bytes: node %u, slot %u, byte %u", task.promise->name,
+                         call->root, call->block_bytes, rank, slot, i);
             }
         }
     }

@@ -1,474 +1,466 @@
 #include "tests/planner/plan_machine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/plan.h"
 #include "drivers/check.h"
+#include "network/text.h"
 #include "wire/circuit.h"
 
 enum { GARBAGE = 0x5a }; /* what memory holds that nobody has written */
 
-/* A node: where it stands, its memory and its clock. */
+/* A node's memory, as the numbers in extents have it. */
+enum { GIVEN, GOT, SCRATCH, MEMORIES };
+
+struct row {
+    unsigned flags;                   /* enum row_flag */
+    unsigned from;                    /* if it receives */
+    struct course_circuit circuit;    /* its step; the rest if it sends */
+    unsigned *places, sent, received; /* in memory: those sent, then those received */
+};
+
 struct node {
-    const uint8_t *part, *row; /* row NULL: at the end */
-    bool sent, received;       /* of the row */
-    uint64_t *space[SPACES];
-    uint32_t slots[SPACES];
-    uint64_t begun, ended, begun_now, ended_now, send_free, receive_free;
+    struct row *rows;
+    unsigned count, at;  /* at == count: at the end */
+    bool sent, received; /* of the row */
+    unsigned first[MEMORIES], slots[MEMORIES];
+    uint64_t *memory;
 };
 
 /* Blocks that are still to be moved. */
 struct transfer {
-    uint32_t from, to;
-    const uint8_t *send, *receive; /* rows */
+    unsigned from, to;
+    const struct row *send, *receive;
     bool moved;
 };
 
 struct machine {
-    const struct network *network;
-    const struct operation *operation;
+    struct task task;
+    struct course course;
     struct machine_run *run;
+    bool invariant;
     struct node *nodes;
-    uint64_t *link_free;
-    uint32_t *link_count;
     struct transfer *transfers;
-    uint32_t transfer_count, moved_count; /* moved: so many of the first */
-    uint64_t *heard;                      /* who has heard of whom */
-    const char *fault;
+    unsigned transfer_count, moved_count; /* moved: so many of the first */
 };
 
-/* A number for what a node gives to another; of a reduction, for what it gives. */
-static uint64_t name(uint64_t source, uint64_t destination)
+/* A number for a block, or for what a node gives to it. */
+static uint64_t name(uint64_t giver, uint64_t block)
 {
-    uint64_t x = (source + 1) * UINT64_C(0x9e3779b97f4a7c15) + destination;
+    uint64_t x = (giver + 1) * UINT64_C(0x9e3779b97f4a7c15) + block;
 
     x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
     return (x ^ x >> 32) | 1;
 }
 
-/* The node whose coordinates of some dimensions, of all by 0, are read from the other end. */
-static uint32_t backwards(const struct network *network, uint32_t dimensions, uint32_t node)
+/* What belongs into a slot that a node gives at first, or gets at last: of what is combined the sum
+ * of each giver's, so that one that is missing or there twice shows. */
+static uint64_t value(const struct machine *m, unsigned node, bool gets, unsigned slot)
 {
-    uint32_t other = 0, stride = 1;
-
-    for (unsigned k = 0; k < network->dims; k++) {
-        uint32_t size = network->dim[k].size, at = node % size;
-        bool read = dimensions == 0 || (dimensions & 1u << k);
-        other += stride * (read ? size - 1 - at : at);
-        stride *= size;
-        node /= size;
-    }
-    return other;
-}
-
-/* What belongs into a slot of SEND at first, of RECEIVE at last. */
-static uint64_t promised(const struct machine *m, uint32_t operation, unsigned space, uint32_t node,
-                         uint32_t slot, uint32_t root)
-{
+    unsigned block = task_block(&m->task, node, gets, slot);
     uint64_t sum = 0;
 
-    switch (operation) {
-    case ECUBE_BROADCAST: return name(root, slot);
-    case ECUBE_SCATTER: return name(root, space == SPACE_SEND ? slot : node);
-    case ECUBE_GATHER:
-    case ECUBE_ALLGATHER: return name(space == SPACE_SEND ? node : slot, 0);
-    case ECUBE_SHIFT:
-        return name(
-            space == SPACE_SEND ? node : (node + m->network->nodes - root) % m->network->nodes, 0);
-    case ECUBE_REVERSE:
-        return name(space == SPACE_SEND ? node : backwards(m->network, root, node), 0);
-    case ECUBE_EXCHANGE:
-    case ECUBE_EXCHANGEV: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
-    case ECUBE_REDUCE_SCATTER:
-        for (uint32_t i = 0; i < m->network->nodes; i++) {
-            sum += name(i, node);
-        }
-        return space == SPACE_SEND ? name(node, slot) : sum;
-    default:
-        for (uint32_t i = 0; i < (operation == ECUBE_SCAN ? node + 1 : m->network->nodes); i++) {
-            sum += name(i, slot);
-        }
-        return space == SPACE_SEND ? name(node, slot) : sum;
+    if (!m->task.promise->combines || !gets) {
+        return name(m->task.promise->combines ? node : 0, block);
     }
-}
-
-static struct machine *machine_make(const struct network *network, uint8_t *const *parts,
-                                    struct machine_run *run)
-{
-    struct machine *m = calloc(1, sizeof *m);
-    struct plan_header header;
-    uint64_t rows = 0;
-
-    m->network = network;
-    m->run = run;
-    m->nodes = calloc(network->nodes, sizeof *m->nodes);
-    m->link_free = calloc((size_t)network->nodes * NETWORK_PORTS_MAX, sizeof *m->link_free);
-    m->link_count = calloc((size_t)network->nodes * NETWORK_PORTS_MAX, sizeof *m->link_count);
-    m->heard = calloc((size_t)network->nodes * network->nodes, sizeof *m->heard);
-    for (uint32_t i = 0; i < network->nodes; i++) {
-        struct node *node = &m->nodes[i];
-        node->part = plan_is_invariant(parts[0]) ? parts[0] : parts[i];
-        node->row = plan_first(node->part);
-        CHECK(plan_header_unpack(node->part, plan_bytes(node->part), &header));
-        m->operation = operation_of(header.operation);
-        rows += header.rows;
-        for (unsigned space = 0; space < SPACES; space++) {
-            node->slots[space] =
-                space == SPACE_SCRATCH
-                    ? header.scratch
-                    : operation_slots(m->operation, (enum space)space, network->nodes, i,
-                                      header.root, header.segments);
-            node->space[space] = malloc((node->slots[space] + 1u) * sizeof **node->space);
-            memset(node->space[space], GARBAGE, (node->slots[space] + 1u) * sizeof **node->space);
-        }
-        bool one_buffer = m->operation->span[SPACE_SEND] == SPAN_NONE && i == header.root;
-        unsigned first = one_buffer ? SPACE_RECEIVE : SPACE_SEND;
-        for (uint32_t slot = 0; slot < node->slots[first]; slot++) {
-            node->space[first][slot] =
-                promised(m, header.operation, SPACE_SEND, i, slot, header.root);
-        }
-        m->heard[(size_t)i * network->nodes + i] = 1;
-    }
-    m->transfers = calloc(rows + 1, sizeof *m->transfers);
-    return m;
-}
-
-static void machine_free(struct machine *m)
-{
-    for (uint32_t i = 0; i < m->network->nodes; i++) {
-        for (unsigned space = 0; space < SPACES; space++) {
-            free(m->nodes[i].space[space]);
-        }
-    }
-    free(m->nodes);
-    free(m->link_free);
-    free(m->link_count);
-    free(m->heard);
-    free(m->transfers);
-    free(m);
-}
-
-static void fails(struct machine *m, const char *words)
-{
-    m->fault = m->fault ? m->fault : words;
-}
-
-/* The slots of one side of a row, one by one: their places in memory; returns how many. */
-static uint32_t row_slots(const struct machine *m, uint32_t rank, const uint8_t *row, bool received,
-                          uint64_t **places)
-{
-    struct node *node = &m->nodes[rank];
-    struct plan_slots slots;
-    struct slot_range range;
-    uint32_t count = 0;
-
-    plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, received);
-    while (plan_slots_next(&slots, m->network, &range)) {
-        CHECK(range.first + range.count <= node->slots[range.space]);
-        for (uint32_t i = 0; i < range.count; i++, count++) {
-            if (places) {
-                places[count] = &node->space[range.space][range.first + i];
-            }
-        }
-    }
-    return count;
-}
-
-/* Moves blocks from a row's slots sent to a row's slots received. */
-static void move(struct machine *m, uint32_t from, const uint8_t *send, uint32_t to,
-                 const uint8_t *receive)
-{
-    uint32_t count = row_slots(m, from, send, false, NULL);
-
-    if (count != row_slots(m, to, receive, true, NULL)) {
-        fails(m, "more is sent than received, or less");
-        return;
-    }
-    uint64_t **source = calloc(count + 1u, sizeof *source);
-    uint64_t **target = calloc(count + 1u, sizeof *target);
-    uint64_t *data = calloc(count + 1u, sizeof *data);
-    row_slots(m, from, send, false, source);
-    row_slots(m, to, receive, true, target);
-    for (uint32_t i = 0; i < count; i++) {
-        data[i] = *source[i];
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        *target[i] = data[i] + (plan_row_at(receive).flags & ROW_COMBINES ? *target[i] : 0);
-    }
-    free(source);
-    free(target);
-    free(data);
-}
-
-/* Moves what a node has been sent, or has sent, or all (rank NETWORK_NO_NODE). */
-static void complete(struct machine *m, uint32_t rank, bool received)
-{
-    while (m->moved_count < m->transfer_count && m->transfers[m->moved_count].moved) {
-        m->moved_count++;
-    }
-    for (uint32_t i = m->moved_count; i < m->transfer_count; i++) {
-        struct transfer *t = &m->transfers[i];
-        if (t->moved || (rank != NETWORK_NO_NODE && (received ? t->to : t->from) != rank)) {
-            continue;
-        }
-        t->moved = true;
-        move(m, t->from, t->send, t->to, t->receive);
-    }
-}
-
-/* A node has come to a row: what its flags demand is done; a copy is. */
-static void arrive(struct machine *m, uint32_t rank)
-{
-    struct node *node = &m->nodes[rank];
-
-    node->begun = node->begun_now;
-    node->ended = node->ended_now;
-    while (node->row) {
-        struct plan_row row = plan_row_at(node->row);
-        if (row.flags & ROW_AFTER_RECEIVED) {
-            complete(m, rank, true);
-        }
-        if (row.flags & ROW_AFTER_SENT) {
-            complete(m, rank, false);
-        }
-        if (!(row.flags & ROW_COPIES)) {
-            break;
-        }
-        move(m, rank, node->row, rank, node->row);
-        node->row = plan_next(node->part, node->row);
-    }
-    node->sent = !node->row || !(plan_row_at(node->row).flags & ROW_SENDS);
-    node->received = !node->row || !(plan_row_at(node->row).flags & ROW_RECEIVES);
-}
-
-/* The path of a circuit, as numbers of links; false when it is not its turn on one of them. */
-static unsigned path(const struct machine *m, uint32_t rank, uint32_t to, const uint8_t *list,
-                     uint32_t links[OPEN_HOPS_MAX], bool *turn)
-{
-    uint32_t at = rank;
-
-    *turn = true;
-    for (unsigned i = 0; i < hop_list_count(list); i++) {
-        struct open_hop hop = hop_list_at(list, i);
-        unsigned port =
-            hop.port == HOP_DIMENSION_ORDER ? network_next_hop(m->network, at, to) : hop.port;
-        links[i] = at * NETWORK_PORTS_MAX + port;
-        *turn = *turn && m->link_count[links[i]] == hop.turn;
-        at = network_neighbour(m->network, at, port);
-        CHECK(at != NETWORK_NO_NODE);
-    }
-    CHECK(at == to);
-    return hop_list_count(list);
-}
-
-static uint64_t bytes_of(const struct machine *m, uint32_t rank, const uint8_t *row)
-{
-    const struct node *node = &m->nodes[rank];
-    struct plan_slots slots;
-    struct slot_range range;
-    uint64_t sum = 0;
-    uint32_t segments = plan_segments(node->part);
-
-    plan_slots_begin(&slots, node->part, row, plan_is_invariant(node->part) ? rank : 0, false);
-    while (plan_slots_next(&slots, m->network, &range)) {
-        for (uint32_t i = range.first; i < range.first + range.count; i++) {
-            sum +=
-                operation_slot_at(m->operation, i + 1u, m->run->bytes, m->run->element_bytes,
-                                  segments) -
-                operation_slot_at(m->operation, i, m->run->bytes, m->run->element_bytes, segments);
-        }
+    for (unsigned giver = 0; giver < task_givers(&m->task, node); giver++) {
+        sum += name(giver, block);
     }
     return sum;
 }
 
-/* The rule of the clock, written once more. */
-static void take_time(struct machine *m, struct node *from, struct node *to, const uint32_t *links,
-                      unsigned hops, uint64_t bytes)
-{
-    const struct profile *p = m->run->profile;
-    bool from_ahead = plan_row_at(from->row).flags & ROW_AHEAD;
-    bool to_ahead = plan_row_at(to->row).flags & ROW_AHEAD;
-    uint64_t t = (from_ahead ? from->begun : from->ended) + p->xi_ns;
-    uint64_t ready = to_ahead ? to->begun : to->ended;
+/* Reading parts ------------------------------------------------------------------------------- */
 
-    for (unsigned i = 0; i < hops; i++) {
-        t = (t > m->link_free[links[i]] ? t : m->link_free[links[i]]) + p->tau_ns;
+/* Slot i of turn t of an extent: where a memory has one for every node it is that of the translated
+ * node; on a cube 2^j neighbours stay so. */
+static unsigned slot_at(const struct machine *m, unsigned rank, const struct plan_extent *extent,
+                        unsigned t, unsigned i)
+{
+    unsigned base = extent->first + t * extent->stride, length = extent->length;
+    enum blocks blocks = extent->space == GOT ? m->task.promise->get : m->task.promise->give;
+    bool each = blocks == BLOCKS_EVERY || blocks == BLOCKS_FROM || blocks == BLOCKS_TO;
+
+    if (!m->invariant || !each || extent->space == SCRATCH) {
+        return base + i;
     }
-    t = t > ready ? t : ready;
-    if (!p->all_port) {
-        t = t > from->send_free ? t : from->send_free;
-        t = t > to->receive_free ? t : to->receive_free;
+    if (m->task.shape.cube && !(length & (length - 1)) && base % length == 0) {
+        return ((base ^ rank) & ~(length - 1)) + i;
     }
-    uint64_t done = t + (hops + bytes - 1) * p->element_ns;
-    for (unsigned i = 0; i < hops; i++) {
-        m->link_free[links[i]] = done;
-        m->link_count[links[i]]++;
-    }
-    from->send_free = to->receive_free = done;
-    struct node *ends[] = {from, to};
-    for (unsigned i = 0; i < 2; i++) {
-        ends[i]->begun_now = ends[i]->begun_now > t ? ends[i]->begun_now : t;
-        ends[i]->ended_now = ends[i]->ended_now > done ? ends[i]->ended_now : done;
-    }
-    m->run->model_ns = m->run->model_ns > done ? m->run->model_ns : done;
+    return shape_moved(&m->task.shape, base + i, rank);
 }
 
-/* Who has heard of whom before the step tells it; what is told in a step is not passed on in it. */
-static void tell(struct machine *m, uint32_t from, uint32_t to, uint16_t step)
+/* The places of the slots of extents [e, end); returns how many. NULL: only that. */
+static unsigned read_places(struct machine *m, unsigned rank, const uint8_t *at, unsigned e,
+                            unsigned end, unsigned *places)
 {
-    uint32_t nodes = m->network->nodes;
+    const struct node *node = &m->nodes[rank];
+    unsigned count = 0;
 
-    for (uint32_t i = 0; i < nodes; i++) {
-        uint64_t known = m->heard[(size_t)from * nodes + i];
-        uint64_t *there = &m->heard[(size_t)to * nodes + i];
-        if (known && known <= step + 1u && *there == 0) {
-            *there = step + 2u;
+    for (; e < end; e++) {
+        struct plan_extent extent = plan_extent_at(at, e);
+        for (unsigned k = 0; places && k < extent.length * extent.times; k++) {
+            unsigned slot = slot_at(m, rank, &extent, k / extent.length, k % extent.length);
+            if (extent.space >= MEMORIES || slot >= node->slots[extent.space]) {
+                course_fails(&m->course, "node %u has no slot %u of memory %u", rank, slot,
+                             extent.space);
+                slot = 0;
+            }
+            places[count + k] = node->first[extent.space % MEMORIES] + slot;
+        }
+        count += extent.length * extent.times;
+    }
+    return count;
+}
+
+static uint64_t bytes_sent(const struct machine *m, unsigned rank, const struct row *row)
+{
+    const struct node *node = &m->nodes[rank];
+    uint32_t element = m->task.promise->combines ? 4 : 1;
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < row->sent; i++) {
+        unsigned place = row->places[i], memory = GIVEN;
+        while (memory < SCRATCH && place >= node->first[memory] + node->slots[memory]) {
+            memory++;
+        }
+        sum += task_slot_bytes(&m->task, place - node->first[memory], m->run->bytes, element);
+    }
+    return sum;
+}
+
+static unsigned peer(const struct machine *m, unsigned written, unsigned rank)
+{
+    return m->invariant ? shape_moved(&m->task.shape, written, rank) : written;
+}
+
+static void read_path(struct machine *m, unsigned rank, const uint8_t *list,
+                      struct course_circuit *circuit)
+{
+    unsigned hops = hop_list_count(list), at = rank;
+    unsigned *path = calloc(hops + 1u, sizeof *path);
+    uint16_t *turns = calloc(hops + 1u, sizeof *turns);
+
+    path[0] = rank;
+    for (unsigned i = 0; i < hops && at != NOWHERE; i++) {
+        struct open_hop hop = hop_list_at(list, i);
+        at = hop.port != HOP_DIMENSION_ORDER ? shape_next(&m->task.shape, at, hop.port)
+             : at == circuit->to             ? NOWHERE
+                                             : shape_toward(&m->task.shape, at, circuit->to);
+        path[i + 1] = at;
+        turns[i] = hop.turn;
+    }
+    if (at != circuit->to) {
+        course_fails(&m->course, "a path of node %u does not lead to %u", rank, circuit->to);
+    }
+    circuit->hops = hops;
+    circuit->path = path;
+    circuit->turns = turns;
+}
+
+static struct row read_row(struct machine *m, unsigned rank, const uint8_t *at)
+{
+    struct plan_row words = plan_row_at(at);
+    unsigned sent = words.send_extents, all = sent + words.receive_extents;
+    bool ahead = words.flags & ROW_AHEAD;
+    struct row row = {.flags = words.flags,
+                      .from = peer(m, words.from, rank),
+                      .sent = read_places(m, rank, at, 0, sent, NULL),
+                      .received = read_places(m, rank, at, sent, all, NULL),
+                      .circuit = {.step = words.step, .from = rank, .ahead_from = ahead}};
+
+    row.places = calloc(row.sent + row.received + 1u, sizeof *row.places);
+    read_places(m, rank, at, 0, sent, row.places);
+    read_places(m, rank, at, sent, all, row.places + row.sent);
+    if (row.flags & ROW_SENDS) {
+        row.circuit.to = peer(m, words.to, rank);
+        row.circuit.bytes = bytes_sent(m, rank, &row);
+        read_path(m, rank, plan_row_hops(at), &row.circuit);
+    }
+    return row;
+}
+
+/* A node with its memory, and the rows of its part. */
+static void node_make(struct machine *m, unsigned rank, const uint8_t *part)
+{
+    struct node *node = &m->nodes[rank];
+    bool in_place = m->task.promise->in_place;
+    unsigned given = task_slots(&m->task, rank, false);
+
+    node->slots[GIVEN] = in_place ? 0 : given;
+    node->slots[GOT] = task_slots(&m->task, rank, true);
+    node->slots[SCRATCH] = plan_scratch(part);
+    node->first[GOT] = node->slots[GIVEN];
+    node->first[SCRATCH] = node->first[GOT] + node->slots[GOT];
+    size_t slots = (size_t)node->first[SCRATCH] + node->slots[SCRATCH] + 1;
+    node->memory = malloc(slots * sizeof *node->memory);
+    memset(node->memory, GARBAGE, slots * sizeof *node->memory);
+    for (unsigned slot = 0; slot < given; slot++) {
+        node->memory[node->first[in_place ? GOT : GIVEN] + slot] = value(m, rank, false, slot);
+    }
+    node->count = plan_rows(part);
+    node->rows = calloc(node->count + 1u, sizeof *node->rows);
+    part += PLAN_HEADER_BYTES;
+    for (unsigned i = 0; i < node->count; i++, part += plan_row_bytes(part)) {
+        node->rows[i] = read_row(m, rank, part);
+    }
+}
+
+static void node_free(struct node *node)
+{
+    for (unsigned i = 0; i < node->count; i++) {
+        free((void *)(uintptr_t)node->rows[i].circuit.path);
+        free((void *)(uintptr_t)node->rows[i].circuit.turns);
+        free(node->rows[i].places);
+    }
+    free(node->rows);
+    free(node->memory);
+}
+
+/* Executing them ------------------------------------------------------------------------------ */
+
+static const struct row *row_of(const struct machine *m, unsigned rank)
+{
+    const struct node *node = &m->nodes[rank];
+
+    return node->at < node->count ? &node->rows[node->at] : NULL;
+}
+
+/* Moves blocks from a row's slots sent to a row's slots received. */
+static void move(struct machine *m, unsigned from, const struct row *send, unsigned to,
+                 const struct row *receive)
+{
+    uint64_t *there = m->nodes[to].memory;
+
+    if (send->sent != receive->received) {
+        course_fails(&m->course, "step %u: %u sends %u blocks, %u receives %u", send->circuit.step,
+                     from, send->sent, to, receive->received);
+        return;
+    }
+    uint64_t *data = calloc(send->sent + 1u, sizeof *data);
+    for (unsigned i = 0; i < send->sent; i++) {
+        data[i] = m->nodes[from].memory[send->places[i]];
+    }
+    for (unsigned i = 0; i < send->sent; i++) {
+        unsigned place = receive->places[receive->sent + i];
+        there[place] = data[i] + (receive->flags & ROW_COMBINES ? there[place] : 0);
+    }
+    free(data);
+}
+
+/* Moves what a node has been sent, or has sent, or all (rank NOWHERE). */
+static void complete(struct machine *m, unsigned rank, bool received)
+{
+    while (m->moved_count < m->transfer_count && m->transfers[m->moved_count].moved) {
+        m->moved_count++;
+    }
+    for (unsigned i = m->moved_count; i < m->transfer_count; i++) {
+        struct transfer *t = &m->transfers[i];
+        if (!t->moved && (rank == NOWHERE || (received ? t->to : t->from) == rank)) {
+            t->moved = true;
+            move(m, t->from, t->send, t->to, t->receive);
         }
     }
 }
 
-/* Accepts the circuit that a node sends, if it can be; true when it was. */
-static bool try_send(struct machine *m, uint32_t rank)
+/* A node has come to a row: what its flags demand is done; a copy is. */
+static void arrive(struct machine *m, unsigned rank)
 {
     struct node *node = &m->nodes[rank];
-    uint32_t links[OPEN_HOPS_MAX];
-    bool turn;
+    const struct row *row;
 
-    if (!node->row || node->sent) {
+    for (; (row = row_of(m, rank)); node->at++) {
+        if (row->flags & ROW_AFTER_RECEIVED) {
+            complete(m, rank, true);
+        }
+        if (row->flags & ROW_AFTER_SENT) {
+            complete(m, rank, false);
+        }
+        if (!(row->flags & ROW_COPIES)) {
+            break;
+        }
+        move(m, rank, row, rank, row);
+    }
+    node->sent = !row || !(row->flags & ROW_SENDS);
+    node->received = !row || !(row->flags & ROW_RECEIVES);
+}
+
+/* Accepts the circuit that a node sends, if it can be; true when it was. */
+static bool try_send(struct machine *m, unsigned rank)
+{
+    struct node *node = &m->nodes[rank];
+    const struct row *row = row_of(m, rank);
+
+    if (!row || node->sent) {
         return false;
     }
-    struct plan_row row = plan_row_at(node->row);
-    uint32_t to = plan_peer(node->part, row.to, m->network, rank);
-    struct node *peer = &m->nodes[to];
-    if (!peer->row || peer->received) {
+    struct course_circuit circuit = row->circuit;
+    struct node *other = &m->nodes[circuit.to];
+    const struct row *theirs = row_of(m, circuit.to);
+    if (!theirs || other->received || theirs->from != rank ||
+        theirs->circuit.step != circuit.step || !course_turn(&m->course, &circuit)) {
         return false;
     }
-    struct plan_row theirs = plan_row_at(peer->row);
-    if (plan_peer(peer->part, theirs.from, m->network, to) != rank || theirs.step != row.step) {
-        return false;
-    }
-    unsigned hops = path(m, rank, to, plan_row_hops(node->row), links, &turn);
-    if (!turn) {
-        return false;
-    }
-    take_time(m, node, peer, links, hops, bytes_of(m, rank, node->row));
-    tell(m, rank, to, row.step);
+    circuit.ahead_to = theirs->flags & ROW_AHEAD;
+    course_pass(&m->course, &circuit);
     m->transfers[m->transfer_count++] =
-        (struct transfer){rank, to, node->row, peer->row, !m->run->late};
+        (struct transfer){rank, circuit.to, row, theirs, !m->run->late};
     if (!m->run->late) {
-        move(m, rank, node->row, to, peer->row);
+        move(m, rank, row, circuit.to, theirs);
     }
-    node->sent = peer->received = true;
-    m->run->circuits++;
-    m->run->hops += hops;
+    node->sent = other->received = true;
     return true;
 }
 
 /* Goes on to the next row when both circuits of this one have been accepted. */
-static bool go_on(struct machine *m, uint32_t rank)
+static bool go_on(struct machine *m, unsigned rank)
 {
     struct node *node = &m->nodes[rank];
 
-    if (!node->row || !node->sent || !node->received) {
+    if (node->at == node->count || !node->sent || !node->received) {
         return false;
     }
-    node->row = plan_next(node->part, node->row);
+    node->at++;
     arrive(m, rank);
     return true;
 }
 
-static void judge(struct machine *m)
+static void execute(struct machine *m)
 {
-    uint32_t nodes = m->network->nodes;
+    unsigned nodes = m->task.shape.nodes;
 
-    for (uint32_t i = 0; i < nodes; i++) {
-        const struct node *node = &m->nodes[i];
-        if (node->row) {
-            fails(m, "a node waits for ever");
+    for (unsigned i = 0; i < nodes; i++) {
+        arrive(m, i);
+    }
+    for (bool moves = true; moves && !m->course.fault[0];) {
+        moves = false;
+        for (unsigned i = 0; i < nodes; i++) {
+            moves = try_send(m, i) || moves;
         }
-        for (uint32_t slot = 0; slot < node->slots[SPACE_RECEIVE]; slot++) {
-            if (node->space[SPACE_RECEIVE][slot] != promised(m, plan_operation(node->part),
-                                                             SPACE_RECEIVE, i, slot,
-                                                             plan_root(node->part))) {
-                fails(m, "a slot does not hold what the operation promises");
-            }
+        for (unsigned i = 0; i < nodes; i++) {
+            moves = go_on(m, i) || moves;
         }
-        for (unsigned port = 0; port < m->network->ports; port++) {
-            if (m->link_count[i * NETWORK_PORTS_MAX + port] != plan_carries(node->part, port)) {
-                fails(m, "a link carries more or fewer circuits than the part says");
-            }
+    }
+    complete(m, NOWHERE, true);
+}
+
+/* Whether a node is through, holds what it was promised, and its links have carried as many
+ * circuits as its part says. */
+static void check_node(struct machine *m, unsigned rank, const uint8_t *part)
+{
+    const struct node *node = &m->nodes[rank];
+
+    if (node->at < node->count) {
+        course_fails(&m->course, "node %u waits for ever", rank);
+    }
+    for (unsigned slot = 0; slot < node->slots[GOT]; slot++) {
+        if (node->memory[node->first[GOT] + slot] != value(m, rank, true, slot)) {
+            course_fails(&m->course, "slot %u of node %u does not hold what is promised", slot,
+                         rank);
         }
-        for (uint32_t j = 0; j < nodes; j++) {
-            if (plan_operation(node->part) == ECUBE_BARRIER && !m->heard[(size_t)i * nodes + j]) {
-                fails(m, "a node leaves the barrier before all have entered");
-            }
+    }
+    for (unsigned port = 0; port < m->task.shape.ports; port++) {
+        if (m->course.link_count[rank * SHAPE_PORTS_MAX + port] != plan_carries(part, port)) {
+            course_fails(&m->course, "port %u of node %u carries other circuits than its part says",
+                         port, rank);
         }
     }
 }
 
-const char *machine_run(const struct network *network, uint8_t *const *parts,
-                        const uint32_t *part_bytes, struct machine_run *run)
+bool machine_run(const char *network, uint8_t *const *parts, struct machine_run *run)
 {
-    run->model_ns = run->circuits = run->hops = 0;
-    for (uint32_t i = 0; i < network->nodes; i++) {
-        uint32_t at = plan_is_invariant(parts[0]) ? 0 : i;
-        if (plan_check(parts[at], part_bytes[at], network, i) != 0) {
-            return "a node refuses its part";
-        }
+    struct machine m = {.run = run, .invariant = plan_is_invariant(parts[0])};
+    unsigned rows = 0;
+
+    m.task.promise = promise_numbered(plan_operation(parts[0]));
+    m.task.root = plan_root(parts[0]);
+    m.task.segments = plan_segments(parts[0]);
+    CHECK(m.task.promise && shape_read(&m.task.shape, network));
+    unsigned nodes = m.task.shape.nodes;
+    course_begin(&m.course, &m.task, &run->rule);
+    m.nodes = calloc(nodes, sizeof *m.nodes);
+    for (unsigned i = 0; i < nodes; i++) {
+        node_make(&m, i, parts[i]);
+        rows += m.nodes[i].count;
     }
-    struct machine *m = machine_make(network, parts, run);
-    for (uint32_t i = 0; i < network->nodes; i++) {
-        arrive(m, i);
+    m.transfers = calloc(rows + 1u, sizeof *m.transfers);
+    execute(&m);
+    for (unsigned i = 0; i < nodes; i++) {
+        check_node(&m, i, parts[i]);
+        node_free(&m.nodes[i]);
     }
-    for (bool moves = true; moves && !m->fault;) {
-        moves = false;
-        for (uint32_t i = 0; i < network->nodes; i++) {
-            moves = try_send(m, i) || moves;
+    course_end(&m.course);
+    run->model_ns = m.course.model_ns;
+    run->hops = m.course.hops;
+    memcpy(run->fault, m.course.fault, sizeof run->fault);
+    course_free(&m.course);
+    free(m.nodes);
+    free(m.transfers);
+    return !run->fault[0];
+}
+
+/* What the planner says of it ----------------------------------------------------------------- */
+
+uint8_t **machine_parts(const struct plan *plan)
+{
+    uint8_t **parts = calloc(plan->network.nodes, sizeof *parts);
+
+    for (uint32_t i = 0; i < plan->network.nodes; i++) {
+        if (plan->invariant && i > 0) {
+            parts[i] = parts[0];
+            continue;
         }
-        for (uint32_t i = 0; i < network->nodes; i++) {
-            moves = go_on(m, i) || moves;
-        }
+        uint32_t bytes = plan_part(plan, i, NULL);
+        parts[i] = malloc(bytes);
+        CHECK(plan_part(plan, i, parts[i]) == bytes && plan_bytes(parts[i]) == bytes);
     }
-    complete(m, NETWORK_NO_NODE, true);
-    judge(m);
-    const char *fault = m->fault;
-    machine_free(m);
-    return fault;
+    return parts;
+}
+
+void machine_parts_free(const struct plan *plan, uint8_t **parts)
+{
+    for (uint32_t i = 0; i < (plan->invariant ? 1 : plan->network.nodes); i++) {
+        free(parts[i]);
+    }
+    free(parts);
+}
+
+static bool try_way(const struct plan *plan, uint8_t *const *parts, struct machine_run *run)
+{
+    const struct profile profile = {65425, 9575, 425, 1000, run->rule.all_port};
+    uint64_t wanted_ns = plan_time(plan, run->bytes, 4, &profile).model_ns;
+    uint64_t wanted_hops = plan->hops * (plan->invariant ? plan->network.nodes : 1);
+    char network[NETWORK_NAME_MAX];
+
+    run->rule.xi = profile.xi_ns;
+    run->rule.tau = profile.tau_ns;
+    run->rule.element = profile.element_ns;
+    network_name(&plan->network, network);
+    if (machine_run(network, parts, run) && run->model_ns != wanted_ns) {
+        snprintf(run->fault, sizeof run->fault, "it does not take the time that the planner says");
+    } else if (!run->fault[0] && run->hops != wanted_hops) {
+        snprintf(run->fault, sizeof run->fault, "it does not have the hops that the planner says");
+    }
+    return !run->fault[0];
 }
 
 const char *machine_tries(const struct plan *plan, uint32_t bytes)
 {
-    struct profile profile = {65425, 9575, 425, 1000, 0};
-    uint32_t nodes = plan->network.nodes, count = plan->invariant ? 1 : nodes;
-    uint8_t **parts = calloc(count, sizeof *parts);
-    uint32_t *part_bytes = calloc(count, sizeof *part_bytes);
-    const char *fault = NULL;
+    static struct machine_run run;
+    uint8_t **parts = machine_parts(plan);
+    bool right = true;
 
-    for (uint32_t i = 0; i < count; i++) {
-        part_bytes[i] = plan_part(plan, i, NULL);
-        parts[i] = malloc(part_bytes[i]);
-        CHECK(plan_part(plan, i, parts[i]) == part_bytes[i]);
+    for (uint32_t i = 0; i < plan->network.nodes && right; i++) {
+        right = plan_check(parts[i], plan_bytes(parts[i]), &plan->network, i) == 0;
     }
-    for (unsigned way = 0; way < 2 && !fault; way++) {
-        struct machine_run run = {.bytes = bytes, .profile = &profile};
-        run.element_bytes = operation_of(plan->operation)->reduces ? 4 : 1;
-        run.late = way == 0;
-        profile.all_port = way == 1;
-        fault = machine_run(&plan->network, parts, part_bytes, &run);
-        uint64_t times = plan->invariant ? nodes : 1;
-        if (!fault && run.model_ns != plan_time(plan, bytes, 4, &profile).model_ns) {
-            fault = "it does not take the time that the planner says";
-        }
-        if (!fault && (run.hops != plan->hops * times)) {
-            fault = "it does not have the hops that the planner says";
-        }
+    snprintf(run.fault, sizeof run.fault, "%s", right ? "" : "a node refuses its part");
+    for (unsigned way = 0; way < 2 && right; way++) {
+        run =
+            (struct machine_run){.bytes = bytes, .late = way == 0, .rule = {.all_port = way == 1}};
+        right = try_way(plan, parts, &run);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        free(parts[i]);
-    }
-    free(parts);
-    free(part_bytes);
-    return fault;
+    machine_parts_free(plan, parts);
+    return right ? NULL : run.fault;
 }

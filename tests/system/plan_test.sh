@@ -88,6 +88,8 @@ damage_is_seen() {
     damaged 's/"bytes":16/"bytes":17/'
     exported reduce mesh:3x4 1000 0 --algorithm "halving tree"
     damaged 's/"combine":true/"combine":false/'
+    damaged 's/"to":6,"path":\[7,6\]/"to":3,"path":[7,3]/'
+    damaged 's/"order":10,"from":8,/"order":10,"from":12,/'
     exported broadcast cube:4 1000 0 --algorithm "halving tree"
     damaged 's/"order":1,"from":0,/"order":1,"from":9,/'
     exported barrier ring:5 0 0 --algorithm "halving tree"
