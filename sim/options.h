@@ -32,6 +32,7 @@ enum sim_scenario {
     SIM_HOTSPOT,                 /* messages of all nodes to node 0 */
     SIM_ENDING,                  /* those before end; SIM_CIRCLE does not */
     SIM_CIRCLE = SIM_ENDING, /* every node receives from the next one before it sends: a deadlock */
+    SIM_NATIVE,              /* a program of people's own: options.native */
     SIM_SCENARIOS
 };
 
@@ -40,6 +41,17 @@ enum sim_contents { SIM_AUTO, SIM_CHECKED, SIM_SHARED };
 
 struct sim_plans; /* plans.h */
 struct plan;
+struct plan_cache;
+struct native_program; /* programs/native.h */
+struct controller;
+struct controller_event;
+
+/* Is told what the controller tells, in the thread of sim_advance. */
+struct sim_listener {
+    void (*event)(void *context, const struct controller *controller,
+                  const struct controller_event *event);
+    void *context;
+};
 
 struct sim_options {
     struct network network;
@@ -65,6 +77,9 @@ struct sim_options {
     const struct sim_plans *plans; /* NULL: sim_make makes them */
     struct plan *const *written;   /* plans that are used in place of the planner's */
     unsigned written_count;
+    const struct native_program *native; /* SIM_NATIVE */
+    struct plan_cache *cache;      /* SIM_NATIVE: makes the plans that its nodes ask for */
+    struct sim_listener listener;  /* event NULL: none */
     bool history; /* keep the last frames for sim_history */
     bool traced;  /* write a timeline to trace_fd (trace.h) */
     int trace_fd;

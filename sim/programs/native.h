@@ -1,0 +1,51 @@
+/*
+ * native.h - programs of people's own, compiled for this computer: one copy for each simulated
+ * node, which makes system calls as on a node.
+ *
+ * A rank is a fiber: it has a stack of its own, in its window of 4 GiB (include/ecube/gate.h), and
+ * runs until it calls. What it does then is the pump's (program.h). It is ended when its node says
+ * so, wherever it is.
+ *
+ * Units    bytes; addresses of a node
+ * Context  native_calls: while no partition runs
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "controller/controller.h"
+
+struct sim;
+
+enum { NATIVE_SEGMENTS = 2 };
+
+/* A part of the file as it is mapped. */
+struct native_segment {
+    uint32_t address, bytes; /* of pages */
+    uint32_t file_at;        /* on a page */
+    bool writes;             /* else it is executed */
+};
+
+/* A word of 64 bits that becomes `value`, and the window's address when it is a pointer. */
+struct native_relocation {
+    uint32_t address;
+    bool pointer;
+    uint64_t value;
+};
+
+/* A program, as its file has it, and where the memory of a node lies. What is refused was refused
+ * before: segments and relocations are inside the image. */
+struct native_program {
+    int file;
+    struct native_segment segments[NATIVE_SEGMENTS]; /* code and constants; data */
+    const struct native_relocation *relocations;
+    uint32_t relocation_count;
+    uint32_t file_end;                  /* of data: behind it all is zero */
+    struct controller_program download; /* blocks, image, digests, messages */
+    uint32_t stack_base, blocks_base, image_base, end;
+};
+
+/* Where the program of a rank is that a fault has ended, and who called it there, innermost first;
+ * how many. */
+unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room);
