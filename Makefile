@@ -92,8 +92,9 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
+	$(call in,host/job,doing.c job.c programs.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
-	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
+	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \

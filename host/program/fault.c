@@ -24,6 +24,36 @@ enum {
     STATUS_SIGNAL = 128   /* a signal's number is added, as shells do */
 };
 
+void fault_symbols_close(struct fault_symbols *symbols)
+{
+    if (symbols) {
+        symbols_close(symbols->symbols);
+        *symbols = (struct fault_symbols){.opened = false};
+    }
+}
+
+/* NULL: there is no program, or it cannot be read. */
+static struct symbols *open_symbols(const struct fault_code *code)
+{
+    struct fault_symbols *kept = code->symbols;
+
+    if (!kept || !code->program) {
+        return code->program ? symbols_open(code->program) : NULL;
+    }
+    if (!kept->opened) {
+        kept->opened = true;
+        kept->symbols = symbols_open(code->program);
+    }
+    return kept->symbols;
+}
+
+static void put_symbols_away(const struct fault_code *code, struct symbols *symbols)
+{
+    if (!code->symbols) {
+        symbols_close(symbols);
+    }
+}
+
 /* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
 static uint32_t kind_of(const struct fault_body *fault)
 {
@@ -182,7 +212,7 @@ static bool describe_calls(const struct fault_code *code, struct unwind *from, b
 
     text[0] = '\0';
     from->image = code->image;
-    from->symbols = code->program ? symbols_open(code->program) : NULL;
+    from->symbols = open_symbols(code);
     if (!from->symbols) {
         return false;
     }
@@ -191,7 +221,7 @@ static bool describe_calls(const struct fault_code *code, struct unwind *from, b
     for (unsigned i = 0; i < calls; i++) {
         count += symbols_places(from->symbols, addresses[i], places + count, PLACES_MAX - count);
     }
-    symbols_close(from->symbols);
+    put_symbols_away(code, from->symbols);
     tell_places(places, count, away && !leave_out, leave_out, told_max, text);
     return !away;
 }
@@ -267,11 +297,11 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
 void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
                         const struct finding *finding, char text[FAULT_TEXT_MAX])
 {
-    struct symbols *symbols = code->program ? symbols_open(code->program) : NULL;
+    struct symbols *symbols = open_symbols(code);
     char words[FINDING_TEXT_MAX], place[PLACE_TEXT_MAX];
 
     finding_text(finding, symbols, words);
-    symbols_close(symbols);
+    put_symbols_away(code, symbols);
     if (finding->kind == FINDING_STILL_OPEN || finding->kind == FINDING_NOT_RECEIVED) {
         place[0] = '\0';
     } else if (fault->registers[3] == 1) {

@@ -23,12 +23,21 @@ enum {
     FAULT_REGISTER_LINES = 5
 };
 
+/* The symbols of a program that stay open between questions: to read them takes long. */
+struct fault_symbols {
+    struct symbols *symbols;
+    bool opened; /* ... or it was tried in vain */
+};
+
+void fault_symbols_close(struct fault_symbols *symbols);
+
 /* What a node runs. */
 struct fault_code {
     const struct image *image; /* of the program */
     const char *program;       /* ELF files; NULL: there is no program */
     const char *kernel;
     const struct network *network;
+    struct fault_symbols *symbols; /* of `program`; NULL: they are read for each question */
 };
 
 /* What the tool exits with for it. */

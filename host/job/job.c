@@ -5,7 +5,7 @@
  * begins. So nothing here can fail when nodes have begun to wait, and a receipt is judged in
  * constant time.
  */
-#include "host/machine/job.h"
+#include "host/job/job.h"
 
 #include <nettle/sha2.h>
 #include <stdlib.h>
