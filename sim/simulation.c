@@ -16,6 +16,7 @@
 #include "sim/core/partition.h"
 #include "sim/parallel/worker_pool.h"
 #include "sim/programs/plans.h"
+#include "sim/programs/program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
@@ -96,6 +97,7 @@ struct sim *sim_make(const struct sim_options *options)
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
     sim->plain = is_plain(sim);
+    sim->source = &scenario_source;
     sim->count = sim->running = options->network.nodes;
     sim->seed = random_mix(options->seed);
     sim->shuffle = options->shuffle;

@@ -27,6 +27,7 @@
 #include "sim/observe/trace.h"
 #include "sim/core/partition.h"
 #include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"

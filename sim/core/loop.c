@@ -21,6 +21,7 @@
 #include "sim/core/partition.h"
 #include "sim/parallel/worker_pool.h"
 #include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/observe/waits.h"
 

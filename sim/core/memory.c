@@ -27,8 +27,7 @@
 #include "sim/core/actor.h"
 #include "sim/core/partition.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
-#include "sim/programs/scenario.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 
