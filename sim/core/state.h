@@ -28,6 +28,7 @@
 struct worker_pool;
 struct node;
 struct program_source;
+struct native;
 struct trace;
 
 struct sim {
@@ -60,6 +61,7 @@ struct sim {
     struct actor *actors;
     struct task *tasks;
     const struct program_source *source; /* of their system calls */
+    struct native *native;               /* NULL: programs are a scenario's */
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
 
