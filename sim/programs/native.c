@@ -2,9 +2,9 @@
  * native.c - native programs: where a rank's memory lies, how its file gets there, and how it and
  * the simulator take turns.
  *
- *     pump: next ----> fiber_switch ----> the program goes on
+ *     pump: next ----> fiber_enter -----> the program goes on
  *                                            |  calls through the gate, traps, or faults
- *     pump: the step <---- fiber_switch <----+
+ *     pump: the step <---- fiber_leave <-----+
  *
  * A fault of a rank is a signal to this process. Its handler runs on a stack of the thread, notes
  * where the rank was, and leaves for the pump as a call does: the rank's stack is not entered any
@@ -44,9 +44,9 @@ enum {
 static const uint64_t window_bytes = UINT64_C(1) << 32;
 
 /* A rank. What the program knows of it is the gate. */
-struct fiber {
+struct rank {
     struct ecube_gate gate;
-    void *stack, *pump; /* where it goes on, and who let it */
+    struct fiber fiber;
     uint8_t *window;
     int32_t result;
     struct program_step step;
@@ -69,11 +69,11 @@ struct native {
     void *map;
     size_t map_bytes;
     uint8_t *windows;
-    struct fiber *fibers;
+    struct rank *ranks;
 };
 
 /* The rank that runs in this thread, and whether the thread is ready for its faults. */
-static _Thread_local struct fiber *volatile running;
+static _Thread_local struct rank *volatile running;
 static _Thread_local bool prepared;
 
 /* Of the process: what its signals did before, for how many simulations they are ours, the threads
@@ -84,9 +84,9 @@ static pthread_t threads[THREADS_MAX];
 static atomic_uint thread_count;
 static atomic_bool interrupted;
 
-static bool is_inside(const struct fiber *fiber, uintptr_t address)
+static bool is_inside(const struct rank *own, uintptr_t address)
 {
-    return address - (uintptr_t)fiber->window < window_bytes;
+    return address - (uintptr_t)own->window < window_bytes;
 }
 
 /* The gate ------------------------------------------------------------------------------------ */
@@ -95,12 +95,12 @@ static bool is_inside(const struct fiber *fiber, uintptr_t address)
 static int32_t gate_call(struct ecube_gate *gate, uint32_t number, uint32_t first, uint32_t second,
                          uint32_t third)
 {
-    struct fiber *fiber = (struct fiber *)gate;
+    struct rank *own = (struct rank *)gate;
 
-    fiber->step = (struct program_step){
+    own->step = (struct program_step){
         .kind = STEP_CALL, .number = number, .arguments = {first, second, third}};
-    fiber_switch(&fiber->stack, fiber->pump);
-    return fiber->result;
+    fiber_leave(&own->fiber);
+    return own->result;
 }
 
 /* Whom it is told by is the one whose frame lies above this one. */
@@ -109,42 +109,42 @@ static void gate_trap(struct ecube_gate *gate, enum ecube_trap trap, const uint3
     static const uint32_t kinds[] = {[ECUBE_TRAP_SIGNAL] = FAULT_SIGNAL,
                                      [ECUBE_TRAP_ERROR] = FAULT_ERROR,
                                      [ECUBE_TRAP_FINDING] = FAULT_FINDING};
-    struct fiber *fiber = (struct fiber *)gate;
+    struct rank *own = (struct rank *)gate;
     const uintptr_t *frame = __builtin_frame_address(0);
 
-    fiber->step = (struct program_step){.kind = STEP_FAULT};
-    fiber->fault = (struct fault){.kind = kinds[trap]};
-    fiber->frame = frame[0];
-    fiber->pc = frame[1] - 1;
-    fiber->sp = (uintptr_t)(frame + 2);
-    memcpy(fiber->fault.registers, words, 4 * sizeof words[0]);
-    fiber->fault.registers[PC] = (uint32_t)fiber->pc;
+    own->step = (struct program_step){.kind = STEP_FAULT};
+    own->fault = (struct fault){.kind = kinds[trap]};
+    own->frame = frame[0];
+    own->pc = frame[1] - 1;
+    own->sp = (uintptr_t)(frame + 2);
+    memcpy(own->fault.registers, words, 4 * sizeof words[0]);
+    own->fault.registers[PC] = (uint32_t)own->pc;
     /* the report carries the stack from here on: what the words tell of lies on it */
-    fiber->fault.registers[SP] = trap == ECUBE_TRAP_ERROR     ? words[2]
-                                 : trap == ECUBE_TRAP_FINDING ? words[0]
-                                                              : (uint32_t)fiber->sp;
+    own->fault.registers[SP] = trap == ECUBE_TRAP_ERROR     ? words[2]
+                               : trap == ECUBE_TRAP_FINDING ? words[0]
+                                                            : (uint32_t)own->sp;
     for (;;) {
-        fiber_switch(&fiber->stack, fiber->pump);
+        fiber_leave(&own->fiber);
     }
 }
 
 /* Faults -------------------------------------------------------------------------------------- */
 
 /* Whether a signal has come while a rank ran, and not the simulator on its behalf. */
-static bool is_rank(const struct fiber *fiber, const greg_t *registers)
+static bool is_rank(const struct rank *own, const greg_t *registers)
 {
-    return fiber && (is_inside(fiber, (uintptr_t)registers[REG_RIP]) ||
-                     is_inside(fiber, (uintptr_t)registers[REG_RSP]));
+    return own && (is_inside(own, (uintptr_t)registers[REG_RIP]) ||
+                   is_inside(own, (uintptr_t)registers[REG_RSP]));
 }
 
-static void note_place(struct fiber *fiber, const greg_t *registers)
+static void note_place(struct rank *own, const greg_t *registers)
 {
-    fiber->pc = (uintptr_t)registers[REG_RIP];
-    fiber->sp = (uintptr_t)registers[REG_RSP];
-    fiber->frame = (uintptr_t)registers[REG_RBP];
+    own->pc = (uintptr_t)registers[REG_RIP];
+    own->sp = (uintptr_t)registers[REG_RSP];
+    own->frame = (uintptr_t)registers[REG_RBP];
 }
 
-static uint32_t kind_of(const struct fiber *fiber, int number, const greg_t *registers,
+static uint32_t kind_of(const struct rank *own, int number, const greg_t *registers,
                         uintptr_t address)
 {
     bool fetches = registers[REG_ERR] & ERROR_FETCH || address == (uintptr_t)registers[REG_RIP];
@@ -157,8 +157,8 @@ static uint32_t kind_of(const struct fiber *fiber, int number, const greg_t *reg
         if (fetches) {
             return FAULT_PREFETCH;
         }
-        return is_inside(fiber, address) && (uint32_t)address < fiber->stack_base &&
-                       (uint32_t)registers[REG_RSP] < fiber->stack_base + PAGE
+        return is_inside(own, address) && (uint32_t)address < own->stack_base &&
+                       (uint32_t)registers[REG_RSP] < own->stack_base + PAGE
                    ? FAULT_STACK
                    : FAULT_DATA;
     }
@@ -177,40 +177,40 @@ static void signal_before(int number)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
-    struct fiber *fiber = running;
+    struct rank *own = running;
 
-    if (!is_rank(fiber, registers)) {
+    if (!is_rank(own, registers)) {
         signal_before(number); /* the fault comes again, and is the simulator's own */
         return;
     }
     bool accessed = number == SIGSEGV || number == SIGBUS;
     uintptr_t address = (uintptr_t)(accessed ? info->si_addr : (void *)registers[REG_RIP]);
-    note_place(fiber, registers);
-    fiber->step = (struct program_step){.kind = STEP_FAULT};
-    fiber->fault = (struct fault){.kind = kind_of(fiber, number, registers, address),
-                                  .address = (uint32_t)address,
-                                  .status_register = (uint32_t)registers[REG_TRAPNO] << 8 |
-                                                     ((uint32_t)registers[REG_ERR] & 0xff)};
-    fiber->fault.registers[PC] = (uint32_t)fiber->pc;
-    fiber->fault.registers[SP] = (uint32_t)fiber->sp;
-    fiber_switch(&fiber->stack, fiber->pump);
+    note_place(own, registers);
+    own->step = (struct program_step){.kind = STEP_FAULT};
+    own->fault = (struct fault){.kind = kind_of(own, number, registers, address),
+                                .address = (uint32_t)address,
+                                .status_register = (uint32_t)registers[REG_TRAPNO] << 8 |
+                                                   ((uint32_t)registers[REG_ERR] & 0xff)};
+    own->fault.registers[PC] = (uint32_t)own->pc;
+    own->fault.registers[SP] = (uint32_t)own->sp;
+    fiber_leave(&own->fiber);
 }
 
 /* Likewise, because nobody waits for it any more. */
 static void on_leave(int number, siginfo_t *info, void *context)
 {
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
-    struct fiber *fiber = running;
+    struct rank *own = running;
 
     (void)number;
     (void)info;
-    if (!is_rank(fiber, registers)) {
+    if (!is_rank(own, registers)) {
         return;
     }
-    note_place(fiber, registers);
-    fiber->left = true;
-    fiber->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
-    fiber_switch(&fiber->stack, fiber->pump);
+    note_place(own, registers);
+    own->left = true;
+    own->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
+    fiber_leave(&own->fiber);
 }
 
 static void take_signals(void)
@@ -263,7 +263,7 @@ void native_interrupt(void)
 bool native_interrupted(const struct sim *sim, uint32_t *rank)
 {
     for (uint32_t i = 0; sim->native && i < sim->count; i++) {
-        if (sim->native->fibers[i].left) {
+        if (sim->native->ranks[i].left) {
             *rank = i;
             return true;
         }
@@ -285,7 +285,7 @@ bool native_make(struct sim *sim)
     const struct native_program *program = sim->options.native;
     struct native *native = sim->native = calloc(1, sizeof *native);
 
-    if (!native || !(native->fibers = calloc(sim->count, sizeof *native->fibers))) {
+    if (!native || !(native->ranks = calloc(sim->count, sizeof *native->ranks))) {
         return false;
     }
     take_signals();
@@ -300,10 +300,10 @@ bool native_make(struct sim *sim)
     native->windows =
         (uint8_t *)(((uintptr_t)native->map + window_bytes - 1) & ~(uintptr_t)(window_bytes - 1));
     for (uint32_t rank = 0; rank < sim->count; rank++) {
-        native->fibers[rank] = (struct fiber){.gate = {gate_call, gate_trap},
-                                              .window = native->windows + rank * window_bytes,
-                                              .stack_base = program->stack_base};
-        if (!map_memory(program, native->fibers[rank].window)) {
+        native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
+                                            .window = native->windows + rank * window_bytes,
+                                            .stack_base = program->stack_base};
+        if (!map_memory(program, native->ranks[rank].window)) {
             return false;
         }
     }
@@ -317,13 +317,16 @@ void native_free(struct sim *sim)
     if (!native) {
         return;
     }
-    if (native->fibers) {
+    if (native->ranks) {
         give_signals_back();
+    }
+    for (uint32_t rank = 0; native->ranks && rank < sim->count; rank++) {
+        fiber_end(&native->ranks[rank].fiber);
     }
     if (native->map) {
         munmap(native->map, native->map_bytes);
     }
-    free(native->fibers);
+    free(native->ranks);
     free(native);
 }
 
@@ -331,7 +334,7 @@ void native_place(const struct sim *sim, uint32_t rank, struct node_config *conf
 {
     const struct native_program *program = sim->native->program;
 
-    config->program = sim->native->fibers[rank].window + program->stack_base;
+    config->program = sim->native->ranks[rank].window + program->stack_base;
     config->program_address = program->stack_base;
     config->program_bytes = program->end - program->stack_base;
     config->blocks_address = program->blocks_base;
@@ -343,9 +346,9 @@ bool native_unload(struct sim *sim)
     bool good = true;
 
     for (uint32_t rank = 0; rank < sim->count && good; rank++) {
-        struct fiber *fiber = &sim->native->fibers[rank];
-        good = !fiber->loaded || map_memory(sim->native->program, fiber->window);
-        fiber->loaded = false;
+        struct rank *own = &sim->native->ranks[rank];
+        good = !own->loaded || map_memory(sim->native->program, own->window);
+        own->loaded = false;
     }
     return good;
 }
@@ -383,38 +386,38 @@ static bool map_file(const struct native_program *program, uint8_t *window)
 static void begin(struct sim *sim, uint32_t rank, const struct node_start *start)
 {
     const struct native_program *program = sim->native->program;
-    struct fiber *fiber = &sim->native->fibers[rank];
+    struct rank *own = &sim->native->ranks[rank];
 
-    fiber->loaded = true;
-    if (!map_file(program, fiber->window)) {
+    own->loaded = true;
+    if (!map_file(program, own->window)) {
         sim_partition(sim, rank)->no_memory = true;
         return;
     }
-    fiber->stack = fiber_make(
-        fiber->window + start->stack_top, (uintptr_t)fiber->window + start->entry,
-        (uintptr_t)fiber->window + start->block, start->block_bytes, (uintptr_t)&fiber->gate);
+    fiber_end(&own->fiber);
+    fiber_make(&own->fiber, own->window + start->stack_top, (uintptr_t)own->window + start->entry,
+               (uintptr_t)own->window + start->block, start->block_bytes, (uintptr_t)&own->gate);
 }
 
 static struct program_step next(struct sim *sim, uint32_t rank)
 {
-    struct fiber *fiber = &sim->native->fibers[rank];
+    struct rank *own = &sim->native->ranks[rank];
 
     if (!prepared) {
         prepare_thread();
     }
-    if (!fiber->stack || atomic_load_explicit(&interrupted, memory_order_relaxed)) {
+    if (!own->fiber.stack || atomic_load_explicit(&interrupted, memory_order_relaxed)) {
         return (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
     }
-    fiber->result = sim->tasks[rank].result;
-    running = fiber;
-    fiber_switch(&fiber->pump, fiber->stack);
+    own->result = sim->tasks[rank].result;
+    running = own;
+    fiber_enter(&own->fiber);
     running = NULL;
-    return fiber->step;
+    return own->step;
 }
 
 static struct fault fault(struct sim *sim, uint32_t rank)
 {
-    return sim->native->fibers[rank].fault;
+    return sim->native->ranks[rank].fault;
 }
 
 const struct program_source native_source = {.begin = begin, .next = next, .fault = fault};
@@ -422,10 +425,10 @@ const struct program_source native_source = {.begin = begin, .next = next, .faul
 /* Calls --------------------------------------------------------------------------------------- */
 
 /* A word of the stack of a rank; false: it is not one. */
-static bool read_stack(const struct native_program *program, const struct fiber *fiber,
-                       uintptr_t at, uintptr_t *word)
+static bool read_stack(const struct native_program *program, const struct rank *own, uintptr_t at,
+                       uintptr_t *word)
 {
-    uintptr_t offset = at - (uintptr_t)fiber->window;
+    uintptr_t offset = at - (uintptr_t)own->window;
 
     if (at % sizeof *word || offset < program->stack_base ||
         offset > program->blocks_base - sizeof *word) {
@@ -435,9 +438,9 @@ static bool read_stack(const struct native_program *program, const struct fiber 
     return true;
 }
 
-static bool is_code(const struct native_program *program, const struct fiber *fiber, uintptr_t at)
+static bool is_code(const struct native_program *program, const struct rank *own, uintptr_t at)
 {
-    uintptr_t offset = at - (uintptr_t)fiber->window;
+    uintptr_t offset = at - (uintptr_t)own->window;
 
     return offset >= program->segments[0].address &&
            offset - program->segments[0].address < program->segments[0].bytes;
@@ -445,34 +448,34 @@ static bool is_code(const struct native_program *program, const struct fiber *fi
 
 /* A function begins with push %rbp, mov %rsp, %rbp: a fault there, or where no code is, comes
  * before the frame. Where its return address lies then; 0: there is a frame. */
-static uintptr_t frameless(const struct native_program *program, const struct fiber *fiber)
+static uintptr_t frameless(const struct native_program *program, const struct rank *own)
 {
     static const uint8_t push[] = {0x55}, move[] = {0x48, 0x89, 0xe5};
 
-    if (!is_code(program, fiber, fiber->pc) || !is_code(program, fiber, fiber->pc + 3) ||
-        memcmp((const void *)fiber->pc, push, sizeof push) == 0) {
-        return fiber->sp;
+    if (!is_code(program, own, own->pc) || !is_code(program, own, own->pc + 3) ||
+        memcmp((const void *)own->pc, push, sizeof push) == 0) {
+        return own->sp;
     }
-    return memcmp((const void *)fiber->pc, move, sizeof move) == 0 ? fiber->sp + 8 : 0;
+    return memcmp((const void *)own->pc, move, sizeof move) == 0 ? own->sp + 8 : 0;
 }
 
 unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room)
 {
     const struct native_program *program = sim->native->program;
-    const struct fiber *fiber = &sim->native->fibers[rank];
-    uintptr_t frame = fiber->frame, at = frameless(program, fiber), back;
+    const struct rank *own = &sim->native->ranks[rank];
+    uintptr_t frame = own->frame, at = frameless(program, own), back;
     unsigned count = 0;
 
-    addresses[count++] = (uint32_t)fiber->pc;
-    if (at && read_stack(program, fiber, at, &back) && is_code(program, fiber, back - 1) &&
+    addresses[count++] = (uint32_t)own->pc;
+    if (at && read_stack(program, own, at, &back) && is_code(program, own, back - 1) &&
         count < room) {
         addresses[count++] = (uint32_t)(back - 1);
     }
-    while (count < room && read_stack(program, fiber, frame + sizeof back, &back) &&
-           is_code(program, fiber, back - 1)) {
+    while (count < room && read_stack(program, own, frame + sizeof back, &back) &&
+           is_code(program, own, back - 1)) {
         uintptr_t above;
         addresses[count++] = (uint32_t)(back - 1);
-        if (!read_stack(program, fiber, frame, &above) || above <= frame) {
+        if (!read_stack(program, own, frame, &above) || above <= frame) {
             break;
         }
         frame = above;
