@@ -101,8 +101,8 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
-	$(call in,host/program,call_error.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
-	$(call in,host/sim,sim.c sim_describe.c sim_options.c) \
+	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
+	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c) \
 	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
@@ -124,7 +124,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
-		fold_test.c host_link_test.c image_test.c machine_test.c placement_test.c plan_blocks_test.c \
+		fold_test.c host_link_test.c image_test.c machine_test.c native_file_test.c placement_test.c plan_blocks_test.c \
 		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
@@ -200,7 +200,8 @@ FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
 	tests/jtag/fake_core.c
 FUZZ_IMAGE = $(BOARD_TABLE) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \
-	host/computer/target.c host/console/choice.c host/console/message.c host/program/image.c
+	host/computer/target.c host/console/choice.c host/console/message.c host/program/elf_file.c host/program/image.c \
+	host/sim/native_file.c
 FUZZ_PLAN := $(call in,fuzz,fuzz.c plan_fuzz.c) \
 	$(call in,host/plan,json_pull.c plan_file.c plan_read.c) \
 	host/computer/available.c host/console/message.c tests/sim/execution.c
