@@ -38,6 +38,10 @@ QEMU_OPTIONS_OF_$(1) := $$(QEMU_OPTIONS)
 endef
 $(foreach b,$(filter-out $(BOARD),$(BOARDS)) $(BOARD),$(eval $(call read_board,$(b))))
 
+# What programs that run on this computer are made with, where it is one that can.
+NATIVE := $(filter x86_64,$(shell uname -m))
+include arch/x86_64/arch.mk
+
 # Sources, by room -------------------------------------------------------------------------------------------------
 
 # in FOLDER NAMES
@@ -74,12 +78,12 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
 	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
-	$(call in,sim/programs,contents.c messages.c plans.c program.c scenarios.c) \
-	sim/simulation.c
+	$(call in,sim/programs,contents.c messages.c native.c plans.c program.c scenarios.c) \
+	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
-LIBRARY := $(ARCH_LIBRARY) \
-	$(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
+LIBRARY_COMMON := $(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
 	$(call in,lib/portable,called.c clock.c collective.c error.c info.c message.c)
+LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
 CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
@@ -235,6 +239,9 @@ FUZZ_CFLAGS := $(COMMON) -Wno-implicit-int-conversion -O2 -D_GNU_SOURCE $(FUZZ_S
 	-fno-omit-frame-pointer
 KERNEL_CFLAGS := $(COMMON) -Iboard/$(BOARD) $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
 PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
+# What a program for this computer sees of it: nothing but the compiler's own headers.
+NATIVE_HEADERS = -nostdinc -isystem $(shell $(CC) -print-file-name=include) -isystem $(NEWLIB_HOST)/include
+NATIVE_CFLAGS = $(COMMON) -O2 $(NATIVE_FLAGS) $(NATIVE_HEADERS) -imacros $(NATIVE_MACROS) -Iinclude -ffunction-sections -fdata-sections
 
 # What is built ----------------------------------------------------------------------------------------------------
 
@@ -248,6 +255,7 @@ native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
 raced = $(patsubst %,$(B)/race/%.o,$(basename $(1:$(B)/%=%)))
 fuzzed = $(patsubst %,$(B)/fuzz/objects/%.o,$(basename $(1:$(B)/%=%)))
 program = $(patsubst %,$(B)/$(BOARD)/program/%.o,$(basename $(1)))
+native_program = $(patsubst %,$(B)/native/program/%.o,$(basename $(1)))
 
 KERNEL := $(B)/$(BOARD)/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(BOARD_DRIVERS) $(ROOMS) $(CRC_TABLES))
@@ -259,6 +267,11 @@ OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/$(BOARD)/openocd.cfg
 # What ecube-cc links and compiles with.
 SDK_HOME := $(B)/$(BOARD)/lib
 SDK := $(call in,$(SDK_HOME),libecube.a libecube-check.a check.wrap crt0.o program.ld compiler) $(B)/ecube-cc
+# The same for programs that run on this computer.
+NEWLIB_HOST := $(B)/native/newlib
+NATIVE_HOME := $(B)/native/lib
+NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
+EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
@@ -277,7 +290,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
-all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD)
+all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD) $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
 
 ## boot a 16-node hypercube and run the complete exchange on it (NETWORK=cube:D, SIZES="bytes ...")
 run: all
@@ -451,6 +464,33 @@ $(SDK_HOME)/crt0.o: $(call program,$(LIBRARY_START))
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
+# What newlib is made of and with. Its jobs are those of this make.
+$(NEWLIB_HOST)/flags: OBJECT_FLAGS := $(CC) $(NEWLIB_FLAGS) $(wildcard /usr/src/newlib/newlib-*.tar.xz)
+$(NEWLIB_HOST)/made: scripts/newlib-host.sh $(NEWLIB_HOST)/flags $(wildcard /usr/src/newlib/newlib-*.tar.xz) | $(PACKAGES)
+	@echo "  newlib  $(@D)"
+	+$(Q)scripts/newlib-host.sh $(@D) $(CC) $(NEWLIB_FLAGS)
+	@touch $@
+
+$(NATIVE_HOME)/libecube.a: $(call native_program,$(NATIVE_LIBRARY) $(LIBRARY_COMMON)) Makefile
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(NATIVE_HOME)/start.o: $(call native_program,$(NATIVE_START))
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(NATIVE_HOME)/node_macros.h: $(NATIVE_MACROS)
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(NATIVE_HOME)/compiler: $(B)/native/flags
+	@mkdir -p $(@D)
+	$(Q)echo "native_flags='$(NATIVE_FLAGS)'" >$@
+
+$(SDK_HOME)/native.ld: linker/native.ld.S board/$(BOARD)/board.h | $(PACKAGES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -E -P -x assembler-with-cpp -I. -Iboard/$(BOARD) $< -o $@
+
 $(B)/$(BOARD)/openocd.cfg: board/$(BOARD)/openocd.cfg
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -477,6 +517,14 @@ $(B)/$(1): $(2) $(SDK) $(PUBLIC_HEADERS) $(B)/board
 	@echo "  cc    $$@"
 	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
+# Likewise for this computer.
+define native_program_rule
+$(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
+	@mkdir -p $$(@D)
+	@echo "  cc    $$@"
+	$(Q)$(B)/ecube-cc --native -Wall -Wextra -Werror $(3) $(2) -o $$@
+endef
+$(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
@@ -598,7 +646,8 @@ $(foreach t,$(TARGET_TESTS),$(eval $(call target_rule,$(t))))
 # Objects are made anew when the flags change: those for the nodes, and the others.
 $(B)/$(BOARD)/flags: OBJECT_FLAGS := $(CROSS) $(KERNEL_CFLAGS) $(PROGRAM_CFLAGS)
 $(B)/flags: OBJECT_FLAGS := $(CHECKED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)
-$(B)/flags $(B)/$(BOARD)/flags: FORCE
+$(B)/native/flags: OBJECT_FLAGS = $(CC) $(NATIVE_CFLAGS)
+$(B)/flags $(B)/native/flags $(B)/$(BOARD)/flags $(NEWLIB_HOST)/flags: FORCE
 	@mkdir -p $(@D)
 	@new=$@.$$$$; echo "$(OBJECT_FLAGS)" >$$new; \
 	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
@@ -623,6 +672,7 @@ $(B)/$(1)/%.o: %.S $(3) | $(PACKAGES)
 endef
 $(eval $(call compile_rules,$(BOARD),$(CROSS)gcc $(KERNEL_CFLAGS),$(B)/$(BOARD)/flags))
 $(eval $(call compile_rules,$(BOARD)/program,$(CROSS)gcc $(PROGRAM_CFLAGS),$(B)/$(BOARD)/flags))
+$(eval $(call compile_rules,native/program,$(CC) $(NATIVE_CFLAGS),$(B)/native/flags $(NEWLIB_HOST)/made))
 $(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS),$(B)/flags))

@@ -32,8 +32,8 @@ enum sim_scenario {
     SIM_HOTSPOT,                 /* messages of all nodes to node 0 */
     SIM_ENDING,                  /* those before end; SIM_CIRCLE does not */
     SIM_CIRCLE = SIM_ENDING, /* every node receives from the next one before it sends: a deadlock */
-    SIM_NATIVE,              /* a program of people's own: options.native */
-    SIM_SCENARIOS
+    SIM_SCENARIOS,
+    SIM_NATIVE /* no scenario: a program of people's own (options.native) */
 };
 
 /* What content memory has: SIM_AUTO keeps and checks bytes when they fit. */
@@ -78,10 +78,10 @@ struct sim_options {
     struct plan *const *written;   /* plans that are used in place of the planner's */
     unsigned written_count;
     const struct native_program *native; /* SIM_NATIVE */
-    struct plan_cache *cache;      /* SIM_NATIVE: makes the plans that its nodes ask for */
-    struct sim_listener listener;  /* event NULL: none */
-    bool history; /* keep the last frames for sim_history */
-    bool traced;  /* write a timeline to trace_fd (trace.h) */
+    struct plan_cache *cache;            /* SIM_NATIVE: makes the plans that its nodes ask for */
+    struct sim_listener listener;        /* event NULL: none */
+    bool history;                        /* keep the last frames for sim_history */
+    bool traced;                         /* write a timeline to trace_fd (trace.h) */
     int trace_fd;
     struct sim_faults faults;
 };

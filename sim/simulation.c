@@ -15,7 +15,9 @@
 #include "sim/core/memory.h"
 #include "sim/core/partition.h"
 #include "sim/parallel/worker_pool.h"
+#include "sim/programs/native.h"
 #include "sim/programs/plans.h"
+#include "sim/programs/program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
@@ -96,6 +98,7 @@ struct sim *sim_make(const struct sim_options *options)
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
     sim->plain = is_plain(sim);
+    sim->source = options->native ? &native_source : &scenario_source;
     sim->count = sim->running = options->network.nodes;
     sim->seed = random_mix(options->seed);
     sim->shuffle = options->shuffle;
@@ -114,7 +117,7 @@ struct sim *sim_make(const struct sim_options *options)
         return NULL;
     }
     init_actors(sim);
-    if (!partitions_make(sim)) {
+    if (!partitions_make(sim) || (options->native && !native_make(sim))) {
         sim_free(sim);
         return NULL;
     }
@@ -145,6 +148,7 @@ void sim_free(struct sim *sim)
     worker_pool_free(sim->workers);
     partitions_free(sim);
     memory_unmap(sim);
+    native_free(sim);
     sim_plans_free(sim->own_plans);
     free(sim);
 }

@@ -14,6 +14,6 @@ KERNEL_LINK := $(KERNEL_LTO) -nostartfiles -Wl,--gc-sections -Wl,-z,max-page-siz
 
 # Of the kernel and of every bare image; of the library that programs are linked with; of the checks; the start of a program.
 ARCH_KERNEL := $(addprefix arch/armv7a/,copy.S mmu.c start.S trap.c)
-ARCH_LIBRARY := $(addprefix arch/armv7a/library/,call.S thread.S trap.S)
+ARCH_LIBRARY := $(addprefix arch/armv7a/library/,arguments.c call.S thread.S trap.S)
 ARCH_CHECK := arch/armv7a/library/check.S
 ARCH_START := arch/armv7a/library/crt0.S

@@ -24,8 +24,8 @@
 
 enum { SHORT_BYTES = 1024 }; /* a message that lies at its receiver, whether it has asked or not */
 
-int32_t __real_ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
-int32_t __wrap_ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
+int32_t __real_ecube_call(uint32_t number, uint32_t first, uint32_t second);
+int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second);
 
 static struct transfers transfers;
 static uintptr_t stack_end, memory_end; /* of what programs may name */
@@ -48,7 +48,7 @@ void ecube_check_spare(const void *memory, uint32_t bytes)
 }
 
 /* The stack ends a little above this frame, for nothing but the start of the program is there. */
-static int32_t begin_program(uintptr_t first, uintptr_t second)
+static int32_t begin_program(uint32_t first, uint32_t second)
 {
     int32_t status = __real_ecube_call(ECUBE_CALL_INFO, first, second);
     struct ecube_abi_info *info = (struct ecube_abi_info *)first;
@@ -81,7 +81,7 @@ static struct stretch program_memory(void)
     return (struct stretch){low, (uint32_t)(memory_end - low)};
 }
 
-static struct transfer make_transfer(uint32_t number, uintptr_t first)
+static struct transfer make_transfer(uint32_t number, uint32_t first)
 {
     if (number == ECUBE_CALL_COLLECTIVE) {
         return ecube_transfer_collective((const struct ecube_abi_collective *)first,
@@ -92,7 +92,7 @@ static struct transfer make_transfer(uint32_t number, uintptr_t first)
                                   ecube_check_place);
 }
 
-static int32_t begin_transfer(uint32_t number, uintptr_t first, uintptr_t second)
+static int32_t begin_transfer(uint32_t number, uint32_t first, uint32_t second)
 {
     struct transfer transfer = make_transfer(number, first);
     struct finding found;
@@ -117,7 +117,7 @@ static void end_transfer(uint32_t request)
     }
 }
 
-static int32_t wait_any(uintptr_t first, uintptr_t second)
+static int32_t wait_any(uint32_t first, uint32_t second)
 {
     const struct ecube_abi_set *set = (const struct ecube_abi_set *)first;
     int32_t called = __real_ecube_call(ECUBE_CALL_WAIT_ANY, first, second);
@@ -132,7 +132,7 @@ static int32_t wait_any(uintptr_t first, uintptr_t second)
 static bool find_message(int32_t source, struct ecube_abi_result *result)
 {
     struct ecube_abi_probe probe = {.peer = source, .tag = ECUBE_ANY, .poll = 1};
-    int32_t found = __real_ecube_call(ECUBE_CALL_PROBE, (uintptr_t)&probe, 0);
+    int32_t found = __real_ecube_call(ECUBE_CALL_PROBE, ecube_address(&probe), 0);
 
     *result = probe.result;
     return found > 0;
@@ -142,7 +142,7 @@ static bool find_message(int32_t source, struct ecube_abi_result *result)
 static bool take_message(const struct ecube_abi_result *message)
 {
     static uint8_t text[SHORT_BYTES];
-    struct ecube_abi_message receive = {.data = (uint32_t)(uintptr_t)text,
+    struct ecube_abi_message receive = {.data = ecube_address(text),
                                         .bytes = sizeof text,
                                         .peer = message->peer,
                                         .tag = message->tag};
@@ -151,9 +151,9 @@ static bool take_message(const struct ecube_abi_result *message)
     if (message->bytes > sizeof text) {
         return false;
     }
-    int32_t request = __real_ecube_call(ECUBE_CALL_RECEIVE, (uintptr_t)&receive, 0);
+    int32_t request = __real_ecube_call(ECUBE_CALL_RECEIVE, ecube_address(&receive), 0);
     return request >= 0 &&
-           __real_ecube_call(ECUBE_CALL_WAIT, (uintptr_t)request, (uintptr_t)&result) >= 0;
+           __real_ecube_call(ECUBE_CALL_WAIT, (uint32_t)request, ecube_address(&result)) >= 0;
 }
 
 /* Of each sender those up to the first long one: that has not come, and its sender is to hear that
@@ -217,7 +217,7 @@ static void end_program(int32_t status)
     tell_all(found, count);
 }
 
-int32_t __wrap_ecube_call(uint32_t number, uintptr_t first, uintptr_t second)
+int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second)
 {
     int32_t result;
 

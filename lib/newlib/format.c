@@ -6,15 +6,14 @@
  * a byte behind the one it is given. The linker puts these functions in front of the library's own
  * (--wrap in ecube-cc); they hand it a format that it knows, and arguments that go with it:
  *
- *   "%5zu of %jd, %hhu, %ls"  becomes  "%5u of %lld, %u, %s"
+ *   "%5zu of %jd, %hhu, %ls"  becomes  "%5lu of %lld, %u, %s"
  *
- * size_t and ptrdiff_t are as wide as int here, intmax_t as long long. What hh prints is cut to a
+ * size_t and ptrdiff_t are as wide as long, intmax_t as long long. What hh prints is cut to a
  * byte; what hh reads, and %hhn, goes through a short. Wide characters become UTF-8; scanf does not
  * know them. %F is %f, but INF and NAN, which %E prints so. %a, a double in hexadecimal, is printed
  * like %e and read like %f: the value in decimal.
  *
- * Source   C11, 7.21.6.1 and 7.21.6.2; ld manual, --wrap; Procedure Call Standard for the Arm
- *          Architecture: 6.5 (arguments on the stack), 8.1.4 (va_list); RFC 3629 (UTF-8)
+ * Source   C11, 7.21.6.1 and 7.21.6.2; ld manual, --wrap; RFC 3629 (UTF-8)
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,10 +27,12 @@
 #include <string.h>
 #include <wchar.h>
 
-_Static_assert(sizeof(size_t) == sizeof(int) && sizeof(ptrdiff_t) == sizeof(int),
-               "z and t are left out");
+#include "lib/newlib/arguments.h"
+
+_Static_assert(sizeof(size_t) == sizeof(long) && sizeof(ptrdiff_t) == sizeof(long),
+               "z and t become l");
 _Static_assert(sizeof(intmax_t) == sizeof(long long), "j becomes ll");
-_Static_assert(sizeof(va_list) == sizeof(void *), "a va_list points to arguments");
+_Static_assert(sizeof(void *) == sizeof(long), "a pointer takes a word");
 _Static_assert(sizeof(long double) == sizeof(double), "L is left out");
 
 enum {
@@ -61,7 +62,7 @@ struct byte_target {
 
 /* What the library is handed instead; all in one piece of memory but the texts. */
 struct rewrite {
-    uint32_t *values; /* as they would lie on the stack */
+    unsigned long *values; /* as they would lie on the stack */
     size_t value_count;
     struct byte_target *bytes;
     size_t byte_count;
@@ -114,7 +115,10 @@ static const char *parse_length(const char *at, struct conversion *conversion)
         conversion->known = false;
         break;
     case 'z':
-    case 't': conversion->known = false; break;
+    case 't':
+        conversion->length = LENGTH_LONG;
+        conversion->known = false;
+        break;
     default: return at;
     }
     return at + 1 + twice;
@@ -174,7 +178,7 @@ static void put_text(struct rewrite *rewrite, const char *text, size_t bytes)
     rewrite->format_bytes += bytes;
 }
 
-static void put_value(struct rewrite *rewrite, uint32_t value)
+static void put_value(struct rewrite *rewrite, unsigned long value)
 {
     rewrite->values[rewrite->value_count++] = value;
 }
@@ -182,11 +186,13 @@ static void put_value(struct rewrite *rewrite, uint32_t value)
 /* Values of eight bytes are aligned to that. */
 static void put_wide_value(struct rewrite *rewrite, uint64_t value)
 {
-    if (rewrite->value_count % 2) {
+    enum { WORDS = sizeof value / sizeof *rewrite->values };
+
+    if (rewrite->value_count % WORDS) {
         put_value(rewrite, 0);
     }
-    put_value(rewrite, (uint32_t)value);
-    put_value(rewrite, (uint32_t)(value >> 32));
+    memcpy(&rewrite->values[rewrite->value_count], &value, sizeof value);
+    rewrite->value_count += WORDS;
 }
 
 /* Puts the address of a short in the place of that of a byte. */
@@ -195,7 +201,7 @@ static void put_byte_target(struct rewrite *rewrite, signed char *to)
     struct byte_target *target = &rewrite->bytes[rewrite->byte_count++];
 
     *target = (struct byte_target){.to = to, .value = UNTOUCHED};
-    put_value(rewrite, (uint32_t)(uintptr_t)&target->value);
+    put_value(rewrite, (unsigned long)&target->value);
 }
 
 /* One character in UTF-8, a question mark for what is none; its bytes. */
@@ -247,7 +253,7 @@ static void put_wide_text(struct rewrite *rewrite, const wchar_t *wide, size_t b
     rewrite->texts[rewrite->text_count++] = text;
     rewrite->failed |= wide && !text;
     put_text(rewrite, "s", 1);
-    put_value(rewrite, (uint32_t)(uintptr_t)text);
+    put_value(rewrite, (unsigned long)text);
 }
 
 /* The values of *; the precision, SIZE_MAX when there is none. */
@@ -260,7 +266,7 @@ static size_t put_options(struct rewrite *rewrite, const struct conversion *conv
         const char *option = conversion->options + i;
         int value = *option == '*' ? va_arg(*values, int) : 0;
         if (*option == '*') {
-            put_value(rewrite, (uint32_t)value);
+            put_value(rewrite, (unsigned)value);
         }
         if (*option == '.') {
             precision = strtoul(option + 1, NULL, 10);
@@ -280,12 +286,15 @@ static void put_integer(struct rewrite *rewrite, const struct conversion *conver
     if (conversion->length == LENGTH_WIDE) {
         put_text(rewrite, "ll", 2);
         put_wide_value(rewrite, va_arg(*values, unsigned long long));
+    } else if (conversion->length == LENGTH_LONG) {
+        put_text(rewrite, "l", 1);
+        put_value(rewrite, va_arg(*values, unsigned long));
     } else {
-        uint32_t value = va_arg(*values, uint32_t);
+        unsigned value = va_arg(*values, unsigned);
         if (conversion->length == LENGTH_BYTE) {
-            value = is_signed ? (uint32_t)(int32_t)(signed char)value : (uint8_t)value;
-        } else if (conversion->length != LENGTH_INT) {
-            put_text(rewrite, conversion->length == LENGTH_SHORT ? "h" : "l", 1);
+            value = is_signed ? (unsigned)(signed char)value : (uint8_t)value;
+        } else if (conversion->length == LENGTH_SHORT) {
+            put_text(rewrite, "h", 1);
         }
         put_value(rewrite, value);
     }
@@ -305,7 +314,7 @@ static void put_pointer(struct rewrite *rewrite, const struct conversion *conver
         (is_integer(conversion->letter) || conversion->letter == 'n')) {
         put_byte_target(rewrite, to);
     } else {
-        put_value(rewrite, (uint32_t)(uintptr_t)to);
+        put_value(rewrite, (unsigned long)to);
     }
 }
 
@@ -338,9 +347,9 @@ static void rewrite_print(struct rewrite *rewrite, const struct conversion *conv
     } else if (letter == 's' && conversion->length == LENGTH_LONG) {
         put_wide_text(rewrite, va_arg(*values, const wchar_t *), precision);
     } else if (letter == 'c' && conversion->length == LENGTH_LONG) {
-        wchar_t wide[] = {va_arg(*values, wchar_t), 0};
-        if (wide[0] < 0x80) {
-            put_value(rewrite, (uint32_t)wide[0]);
+        wchar_t wide[] = {(wchar_t)va_arg(*values, wint_t), 0};
+        if ((uint32_t)wide[0] < 0x80) {
+            put_value(rewrite, (unsigned)wide[0]);
             put_text(rewrite, "c", 1);
         } else {
             put_wide_text(rewrite, wide, SIZE_MAX);
@@ -350,7 +359,7 @@ static void rewrite_print(struct rewrite *rewrite, const struct conversion *conv
         put_text(rewrite, "n", 1);
     } else {
         if (letter == 's' || letter == 'c' || letter == 'p') {
-            put_value(rewrite, va_arg(*values, uint32_t));
+            put_value(rewrite, va_arg(*values, unsigned long));
         }
         put_text(rewrite, &letter, letter != '\0');
     }
@@ -432,11 +441,14 @@ static int translated(format_function *real, struct _reent *library, FILE *file,
     }
     room = make_room(&rewrite, format);
     if (room) {
-        va_list rewritten;
-        rewrite_all(&rewrite, format, &values, scan);
-        memcpy(&rewritten, &rewrite.values, sizeof rewritten);
+        va_list read;
+        struct arguments rewritten;
+        va_copy(read, values); /* which `values` may be the address of */
+        rewrite_all(&rewrite, format, &read, scan);
+        va_end(read);
+        ecube_arguments_on_stack(&rewritten, rewrite.values);
         if (!rewrite.failed) {
-            done = real(library, file, rewrite.format, rewritten);
+            done = real(library, file, rewrite.format, rewritten.list);
             store_bytes(&rewrite);
         }
         for (size_t i = 0; i < rewrite.text_count; i++) {

@@ -51,8 +51,9 @@ static int console_write(enum ecube_stream stream, const char *text, size_t byte
 {
     size_t done = 0;
     while (done < bytes) {
-        int32_t taken = ecube_call_three(ECUBE_CALL_WRITE, (uintptr_t)(text + done),
-                                         (uintptr_t)(bytes - done), (uintptr_t)stream);
+        size_t left = bytes - done;
+        int32_t taken = ecube_call_three(ECUBE_CALL_WRITE, ecube_address(text + done),
+                                         left < INT32_MAX ? (uint32_t)left : INT32_MAX, stream);
         if (taken <= 0) {
             return refuse(EIO);
         }
@@ -94,7 +95,7 @@ void _exit(int status)
 {
     error_line_flush();
     for (;;) {
-        ecube_call(ECUBE_CALL_EXIT, (uintptr_t)status, 0);
+        ecube_call(ECUBE_CALL_EXIT, (uint32_t)status, 0);
     }
 }
 
@@ -105,7 +106,7 @@ void ecube_abort(int status)
     fflush(stdout);
     error_line_flush();
     for (;;) {
-        ecube_call(ECUBE_CALL_ABORT, (uintptr_t)status, 0);
+        ecube_call(ECUBE_CALL_ABORT, (uint32_t)status, 0);
     }
 }
 
@@ -183,19 +184,19 @@ off_t _lseek(int file, off_t offset, int from)
 /* The heap lies between the image and the end of the program's memory; the kernel says where. */
 void *_sbrk(ptrdiff_t bytes)
 {
-    static uintptr_t end;
+    static uint32_t end;
     const struct ecube_abi_info *info = ecube_program_info();
     if (end == 0) {
         end = (info->heap_start + UINT32_C(7)) & ~UINT32_C(7);
     }
-    uintptr_t old = end;
-    if (bytes > 0 ? (uintptr_t)bytes > info->heap_end - end
-                  : 0 - (uintptr_t)bytes > end - info->heap_start) {
+    uint32_t old = end;
+    if (bytes > 0 ? (size_t)bytes > info->heap_end - end
+                  : 0 - (size_t)bytes > end - info->heap_start) {
         errno = ENOMEM;
         return (void *)-1;
     }
-    end += (uintptr_t)bytes;
-    return (void *)old;
+    end += (uint32_t)bytes;
+    return ecube_pointer(old);
 }
 
 /* abort and failed assertions come here: the report says where, as that of a fault. */

@@ -13,9 +13,28 @@
 #include "include/ecube/called.h"
 #include "include/ecube/ecube.h"
 
-/* SVC with number in r7 and two or three arguments; returns r0. */
-int32_t ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
-int32_t ecube_call_three(uint32_t number, uintptr_t first, uintptr_t second, uintptr_t third);
+/* System call with two or three arguments; returns its result. */
+int32_t ecube_call(uint32_t number, uint32_t first, uint32_t second);
+int32_t ecube_call_three(uint32_t number, uint32_t first, uint32_t second, uint32_t third);
+
+/* Of a program with wide pointers: the place in its window. A pointer that does not lie there
+ * becomes an address that the kernel refuses; NULL stays 0. */
+uint32_t ecube_window_address(uintptr_t pointer);
+void *ecube_window_pointer(uint32_t address);
+
+/* What the kernel calls a place in memory: on a node the pointer itself. */
+static inline uint32_t ecube_address(const void *pointer)
+{
+    return sizeof pointer == sizeof(uint32_t) ? (uint32_t)(uintptr_t)pointer
+                                              : ecube_window_address((uintptr_t)pointer);
+}
+
+/* The other way round. */
+static inline void *ecube_pointer(uint32_t address)
+{
+    return sizeof(void *) == sizeof address ? (void *)(uintptr_t)address
+                                            : ecube_window_pointer(address);
+}
 
 /* Ends the program as a signal would; the kernel reports the place. */
 _Noreturn void ecube_signal(int signal);

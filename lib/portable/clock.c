@@ -9,7 +9,7 @@
 static struct ecube_abi_clock clock_read(void)
 {
     struct ecube_abi_clock now = {0, 0};
-    ecube_call(ECUBE_CALL_CLOCK, (uintptr_t)&now, 0);
+    ecube_call(ECUBE_CALL_CLOCK, ecube_address(&now), 0);
     return now;
 }
 
@@ -43,5 +43,5 @@ int ecube_report(const struct ecube_report *report)
         .wrong = report->wrong,
     };
     strncpy(wire.name, report->name, ECUBE_NAME_MAX - 1);
-    return ecube_returns(&called, ecube_call(ECUBE_CALL_REPORT, (uintptr_t)&wire, 0));
+    return ecube_returns(&called, ecube_call(ECUBE_CALL_REPORT, ecube_address(&wire), 0));
 }

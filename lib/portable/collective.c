@@ -23,11 +23,6 @@ static uint32_t choice_for(uint32_t operation)
     return operation < ECUBE_OPERATIONS ? choices[operation] : 0;
 }
 
-static uint32_t address(const void *pointer)
-{
-    return (uint32_t)(uintptr_t)pointer;
-}
-
 /* Asks for the plan, the host at first use, and finds the memory that it needs; NULL: it needs
  * none, or there is none, or no plan. Which it is the kernel sees, and says in the entry. */
 static void *find_scratch(struct ecube_abi_collective *call)
@@ -38,11 +33,11 @@ static void *find_scratch(struct ecube_abi_collective *call)
                                   .type = call->type,
                                   .choice = call->choice};
 
-    if (ecube_call(ECUBE_CALL_PLAN, (uintptr_t)&plan, 0) < 0 || plan.scratch_bytes == 0) {
+    if (ecube_call(ECUBE_CALL_PLAN, ecube_address(&plan), 0) < 0 || plan.scratch_bytes == 0) {
         return NULL;
     }
     void *scratch = malloc(plan.scratch_bytes);
-    call->scratch = address(scratch);
+    call->scratch = ecube_address(scratch);
     call->scratch_bytes = scratch ? plan.scratch_bytes : 0;
     return scratch;
 }
@@ -52,7 +47,7 @@ static int begin(struct ecube_called *called, struct ecube_request *request)
     struct ecube_abi_collective *call = &called->collective;
     call->choice = choice_for(call->operation);
     void *scratch = call->operation == ECUBE_ALIGN ? NULL : find_scratch(call);
-    int32_t number = ecube_call(ECUBE_CALL_COLLECTIVE, (uintptr_t)call, 0);
+    int32_t number = ecube_call(ECUBE_CALL_COLLECTIVE, ecube_address(call), 0);
 
     if (number < 0) {
         free(scratch);
@@ -90,8 +85,8 @@ static struct ecube_abi_collective call_of(uint32_t operation, uint32_t root, ui
     return (struct ecube_abi_collective){.operation = operation,
                                          .root = root,
                                          .block_bytes = bytes,
-                                         .send = address(send),
-                                         .receive = address(receive)};
+                                         .send = ecube_address(send),
+                                         .receive = ecube_address(receive)};
 }
 
 /* Every node gets a table of blocks for what it sends, and one for what it receives. */
@@ -102,8 +97,8 @@ static struct ecube_abi_collective sized_call(const void *send,
     struct ecube_abi_collective call =
         call_of(ECUBE_EXCHANGEV, 0, ECUBE_EXCHANGEV_BYTES, send, receive);
 
-    call.send_blocks = address(send_blocks);
-    call.receive_blocks = address(receive_blocks);
+    call.send_blocks = ecube_address(send_blocks);
+    call.receive_blocks = ecube_address(receive_blocks);
     return call;
 }
 
@@ -316,7 +311,7 @@ int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum
                                   .block_bytes = bytes,
                                   .type = (uint32_t)type,
                                   .choice = choice_for((uint32_t)operation)};
-    int32_t status = ecube_call(ECUBE_CALL_PREDICT, (uintptr_t)&plan, 0);
+    int32_t status = ecube_call(ECUBE_CALL_PREDICT, ecube_address(&plan), 0);
 
     *prediction = (struct ecube_prediction){0};
     if (status < 0) {
@@ -332,7 +327,7 @@ static int32_t ask_for(uint32_t operation, uint32_t choice, uint32_t type)
 {
     struct ecube_abi_plan plan = {.operation = operation, .type = type, .choice = choice};
 
-    return ecube_call(ECUBE_CALL_PREDICT, (uintptr_t)&plan, 0);
+    return ecube_call(ECUBE_CALL_PREDICT, ecube_address(&plan), 0);
 }
 
 int ecube_algorithm(enum ecube_operation operation, const char *name)

@@ -9,7 +9,7 @@ static struct ecube_profile profile;
 
 void ecube_program_info_load(void)
 {
-    ecube_call(ECUBE_CALL_INFO, (uintptr_t)&info, 0);
+    ecube_call(ECUBE_CALL_INFO, ecube_address(&info), 0);
     profile = (struct ecube_profile){
         .xi_ns = info.xi_ns,
         .tau_ns = info.tau_ns,

@@ -11,15 +11,10 @@
 #include "include/ecube/ecube.h"
 #include "lib/portable/call.h"
 
-static uint32_t address(const void *pointer)
-{
-    return (uint32_t)(uintptr_t)pointer;
-}
-
 static struct ecube_abi_message message_of(const void *data, uint32_t bytes, int peer, int tag)
 {
     return (struct ecube_abi_message){
-        .data = address(data), .bytes = bytes, .peer = peer, .tag = tag};
+        .data = ecube_address(data), .bytes = bytes, .peer = peer, .tag = tag};
 }
 
 /* The kernel begins the transfer, as one of `began`; an error leaves no request. */
@@ -28,7 +23,7 @@ static int message_begin(struct ecube_called *called, enum ecube_called_number b
 {
     bool sends = began == ECUBE_CALLED_SEND || began == ECUBE_CALLED_SEND_START;
     int32_t number =
-        ecube_call(sends ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, (uintptr_t)message, 0);
+        ecube_call(sends ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, ecube_address(message), 0);
     called->began = began;
     *request = (struct ecube_request){.number = number, .began = began};
     return number < 0 ? number : ECUBE_OK;
@@ -72,7 +67,7 @@ int ecube_request_wait(struct ecube_called *called, struct ecube_request *reques
         return ECUBE_E_ARGUMENT;
     }
     int32_t answer =
-        ecube_call(ECUBE_CALL_WAIT, (uint32_t)request->number, (uintptr_t)&called->result);
+        ecube_call(ECUBE_CALL_WAIT, (uint32_t)request->number, ecube_address(&called->result));
     return answer < 0 ? request_unknown(request, answer) : request_end(called, request, status);
 }
 
@@ -92,7 +87,7 @@ static struct ecube_called called_wait(enum ecube_called_number number,
                                        const struct ecube_request *requests, unsigned count)
 {
     return (struct ecube_called){.number = number,
-                                 .wait = {.requests = address(requests), .count = count}};
+                                 .wait = {.requests = ecube_address(requests), .count = count}};
 }
 
 int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
@@ -125,7 +120,7 @@ static int test(struct ecube_called *called, struct ecube_request *request,
         return ECUBE_E_ARGUMENT;
     }
     int32_t answer =
-        ecube_call(ECUBE_CALL_TEST, (uint32_t)request->number, (uintptr_t)&called->result);
+        ecube_call(ECUBE_CALL_TEST, (uint32_t)request->number, ecube_address(&called->result));
     if (answer <= 0) {
         return answer < 0 ? request_unknown(request, answer) : 0;
     }
@@ -177,7 +172,7 @@ static int find_open(struct open *open, const struct ecube_request *requests, un
         open->numbers[found] = requests[i].number;
         open->at[found++] = i;
     }
-    open->set = (struct ecube_abi_set){.requests = address(open->numbers), .count = found};
+    open->set = (struct ecube_abi_set){.requests = ecube_address(open->numbers), .count = found};
     return (int)found;
 }
 
@@ -193,7 +188,7 @@ static int take_first(struct ecube_called *called, struct ecube_request *request
         return found < 0 || !poll ? ECUBE_E_ARGUMENT : 0;
     }
     open.set.poll = (uint32_t)poll;
-    int32_t answer = ecube_call(ECUBE_CALL_WAIT_ANY, (uintptr_t)&open.set, 0);
+    int32_t answer = ecube_call(ECUBE_CALL_WAIT_ANY, ecube_address(&open.set), 0);
     if (answer == 0) {
         return 0;
     }
@@ -254,7 +249,7 @@ static int probe(enum ecube_called_number number, int source, int tag, int poll,
 {
     struct ecube_called called = called_message(number, NULL, 0, source, tag);
     struct ecube_abi_probe asked = {.peer = source, .tag = tag, .poll = (uint32_t)poll};
-    int32_t answer = ecube_call(ECUBE_CALL_PROBE, (uintptr_t)&asked, 0);
+    int32_t answer = ecube_call(ECUBE_CALL_PROBE, ecube_address(&asked), 0);
     if (answer > 0) {
         *status = (struct ecube_status){.source = asked.result.peer,
                                         .tag = asked.result.tag,

@@ -26,7 +26,9 @@
 #include "sim/core/memory.h"
 #include "sim/observe/trace.h"
 #include "sim/core/partition.h"
+#include "sim/programs/native.h"
 #include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
@@ -59,6 +61,7 @@ static void begin_boot(struct sim *sim)
                                        .profile = sim->options.profile,
                                        .payload_checked = sim->options.payload_checked,
                                        .incarnation = host->incarnation,
+                                       .cache = sim->options.cache,
                                        .patience_us = PATIENCE_MS * UINT64_C(1000),
                                        .quiet_us = ASK_MS * UINT64_C(1000),
                                        .memory = host->memory};
@@ -166,8 +169,8 @@ static void protect(struct controller_program *program)
     }
 }
 
-/* False: the controller takes no program now. */
-static bool load(struct sim *sim, uint32_t bytes)
+/* The program of a scenario: bytes that nobody executes. */
+static void make_up(struct sim *sim, uint32_t bytes)
 {
     struct host *host = &sim->host;
     uint32_t image = PROGRAM_ADDRESS + sim->layout.blocks_bytes;
@@ -187,6 +190,20 @@ static bool load(struct sim *sim, uint32_t bytes)
     protect(&host->program);
     sim->crowded = true;
     sim_all_partitions(sim, expect);
+}
+
+/* False: the controller takes no program now. */
+static bool load(struct sim *sim, uint32_t bytes)
+{
+    struct host *host = &sim->host;
+
+    if (!sim->native) {
+        make_up(sim, bytes);
+    } else if (native_unload(sim)) {
+        host->program = sim->options.native->download;
+    } else {
+        return false;
+    }
     if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK) {
         return false;
     }
@@ -302,7 +319,7 @@ static void take_loaded(struct sim *sim, const struct controller_event *event)
         return;
     }
     result->download_ns = host->end_ns - host->base_ns;
-    result->download_bytes = (uint64_t)BLOCK_BYTES * sim->count +
+    result->download_bytes = (uint64_t)host->program.block_bytes * sim->count +
                              (uint64_t)host->program.image_bytes * host->program.message_count;
     result->receipts = host->receipts;
     if (sim->options.scenario == SIM_LOAD) {
@@ -415,7 +432,7 @@ void host_tell_stands(struct sim *sim)
 
 static void name_failures(struct sim *sim)
 {
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
+    for (uint32_t rank = 0; rank < sim->count && !sim->native; rank++) {
         const struct task *task = &sim->tasks[rank];
         if (task->status < 0 && task->status != E_CANCELLED && !sim->actors[rank].dead) {
             sim_trouble(sim, about_error(SIM_TROUBLE_PROGRAM_FAILED, rank, task->status),
@@ -498,6 +515,22 @@ static void moved(struct sim *sim, uint32_t *counted, uint32_t count)
     sim->progress_ns = sim->got_on_ns = sim->wall_ns;
 }
 
+/* Text is read as soon as it comes. */
+static void take_text(struct sim *sim, const struct controller_event *event)
+{
+    controller_taken(&sim->host.controller, event->rank, event->bytes);
+    sim_wake(sim, sim->count);
+}
+
+static void listen(const struct sim *sim, const struct controller_event *event)
+{
+    const struct sim_listener *listener = &sim->options.listener;
+
+    if (listener->event) {
+        listener->event(listener->context, &sim->host.controller, event);
+    }
+}
+
 static void take_event(struct sim *sim, const struct controller_event *event)
 {
     struct host *host = &sim->host;
@@ -520,6 +553,7 @@ static void take_event(struct sim *sim, const struct controller_event *event)
     case EVENT_STATE: sim->result.questions++; break;
     case EVENT_LINK_DIED: tell_link(sim, event); break;
     case EVENT_BROKEN: take_broken(sim, event); break;
+    case EVENT_TEXT: take_text(sim, event); break;
     default: break; /* what the tool's user is shown */
     }
 }
@@ -611,6 +645,7 @@ bool host_step(struct sim *sim)
     while (!host->away_ns && (event = controller_event(&host->controller))) {
         if (sim->verdict == SIM_RUNS) { /* what is told later is too late */
             take_event(sim, event);
+            listen(sim, event);
         }
     }
     if (host->controller.broken) {

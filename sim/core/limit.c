@@ -4,8 +4,7 @@
 #include "network/network.h"
 #include "router/channel.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
-#include "sim/programs/scenario.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 
 enum {

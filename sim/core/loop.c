@@ -21,6 +21,7 @@
 #include "sim/core/partition.h"
 #include "sim/parallel/worker_pool.h"
 #include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/observe/waits.h"
 
@@ -299,10 +300,25 @@ static void stand(struct sim *sim)
     sim_end(sim, SIM_STUCK);
 }
 
+/* Whether a program that computes, or sleeps, will go on by itself: that may take any time. A
+ * scenario's does neither for long. */
+static bool some_sleep(const struct sim *sim)
+{
+    uint32_t rank = 0;
+
+    while (sim->native && rank < sim->count && !program_sleeps(sim, rank)) {
+        rank++;
+    }
+    return sim->native && rank < sim->count;
+}
+
 /* Programs have not got on for longer than any step of theirs takes. The nodes are asked first what
  * they wait for. */
 static void look_at_limit(struct sim *sim)
 {
+    if (some_sleep(sim)) {
+        sim->got_on_ns = sim->wall_ns;
+    }
     uint64_t idle_ns = sim->wall_ns - sim->got_on_ns;
     uint64_t most_ns = limit_ns(&sim->limit, sim->result.damaged);
 

@@ -26,9 +26,9 @@
 #include "node/state.h"
 #include "sim/core/actor.h"
 #include "sim/core/partition.h"
+#include "sim/programs/native.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
-#include "sim/programs/scenario.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 
@@ -78,6 +78,9 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 {
     uint64_t data = layout->checked ? scenario_bytes(options, rank) : 0;
 
+    if (options->native) {
+        return 0; /* it has a window */
+    }
     return blocks_of(&options->network, rank) + layout->image_room + ARGUMENTS_BYTES +
            align(scenario_table_bytes(options)) + align(data);
 }
@@ -110,6 +113,10 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     struct layout layout = {.checked = checked,
                             .blocks_bytes = (uint32_t)BLOCK_BYTES * count,
                             .image_room = (uint32_t)align(image_max(options))};
+
+    if (options->native) {
+        layout.blocks_bytes = layout.image_room = 0;
+    }
 
     layout.memory_bytes =
         align(node_memory_bytes((unsigned)links, RING_PLACES) - node_pool_bytes());
@@ -189,6 +196,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .links_due = &sim->actors[rank].links_due,
                                  .preload = &sim->options.plans->preload,
                                  .payload_checked = sim->options.payload_checked};
+    if (sim->native) {
+        native_place(sim, rank, &config);
+    }
     node_init(node, &config);
     CHECK(node->router.ports == sim_ports(sim, rank));
 }

@@ -162,7 +162,8 @@ static void step(struct partition *partition, uint32_t rank)
     if (node_program_moves(node) || actor->polls) {
         more |= program_look(sim, rank);
     }
-    partition_arm(partition, rank, node_deadline(node));
+    uint64_t deadline_us = node_deadline(node), wake_us = node_wake_us(node);
+    partition_arm(partition, rank, wake_us < deadline_us ? wake_us : deadline_us);
     if (more) {
         sim_wake(sim, rank);
     }

@@ -27,6 +27,8 @@
 
 struct worker_pool;
 struct node;
+struct program_source;
+struct native;
 struct trace;
 
 struct sim {
@@ -58,6 +60,8 @@ struct sim {
     uint8_t *pools; /* of short messages: node_pool_bytes() for each node */
     struct actor *actors;
     struct task *tasks;
+    const struct program_source *source; /* of their system calls */
+    struct native *native;               /* NULL: programs are a scenario's */
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
 

@@ -29,9 +29,8 @@
 #include "network/network.h"
 #include "sim/core/memory.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/random.h"
-#include "sim/programs/scenario.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 

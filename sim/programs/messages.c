@@ -10,7 +10,7 @@
 #include "drivers/status.h"
 #include "network/network.h"
 #include "node/state.h"
-#include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
@@ -100,37 +100,50 @@ void messages_begin(struct sim *sim, uint32_t rank)
     task->sends = task->sent = task->receives = task->received = 0;
     memset(task->sending, REQUEST_NONE, sizeof task->sending);
     memset(task->receiving, REQUEST_NONE, sizeof task->receiving);
+    task->begins = task->ends = NULL;
 }
 
-static int32_t post_receive(struct sim *sim, uint32_t rank, unsigned slot)
+/* A message's call; its result is the request in `request`. */
+static struct program_step call_message(struct sim *sim, uint32_t rank, uint32_t number,
+                                        const struct ecube_abi_message *message, int8_t *request)
+{
+    struct task *task = &sim->tasks[rank];
+
+    memcpy(program_arguments(sim, rank), message, sizeof *message);
+    task->begins = request;
+    return program_step_call(number, program_arguments_address(sim), 0);
+}
+
+static struct program_step post_receive(struct sim *sim, uint32_t rank, unsigned slot)
 {
     struct task *task = &sim->tasks[rank];
     bool circle = sim->options.scenario == SIM_CIRCLE;
-    int32_t from = circle ? (int32_t)((rank + 1) % sim->count) : ECUBE_ANY;
-    int32_t request = program_message(sim, rank, ECUBE_CALL_RECEIVE, from, ECUBE_ANY,
-                                      task->data_address + slot_offset(sim, SENDS_OPEN + slot),
-                                      scenario_size_max(&sim->options));
+    struct ecube_abi_message message = {
+        .data = task->data_address + slot_offset(sim, SENDS_OPEN + slot),
+        .bytes = scenario_size_max(&sim->options),
+        .peer = circle ? (int32_t)((rank + 1) % sim->count) : ECUBE_ANY,
+        .tag = ECUBE_ANY};
 
-    task->receiving[slot] = (int8_t)request;
     task->receives++;
-    return request;
+    return call_message(sim, rank, ECUBE_CALL_RECEIVE, &message, &task->receiving[slot]);
 }
 
-static int32_t begin_send(struct sim *sim, uint32_t rank, unsigned slot)
+static struct program_step begin_send(struct sim *sim, uint32_t rank, unsigned slot)
 {
     struct task *task = &sim->tasks[rank];
     uint32_t number = task->sends++, size = program_size(sim, task);
     uint32_t to = destination(&sim->options, rank, number);
     uint32_t bytes = message_bytes(sim, size, rank, number);
+    struct ecube_abi_message message = {.data = task->data_address + slot_offset(sim, slot),
+                                        .bytes = bytes,
+                                        .peer = (int32_t)to,
+                                        .tag = (int32_t)number};
 
     if (sim->layout.checked) {
         pattern_fill(task->data + slot_offset(sim, slot), bytes,
                      pattern_seed(sim, rank, to, number));
     }
-    int32_t request = program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)to, (int32_t)number,
-                                      task->data_address + slot_offset(sim, slot), bytes);
-    task->sending[slot] = (int8_t)request;
-    return request;
+    return call_message(sim, rank, ECUBE_CALL_SEND, &message, &task->sending[slot]);
 }
 
 static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
@@ -173,18 +186,24 @@ static int8_t *first_ended(struct sim *sim, uint32_t rank, uint64_t *done_ns)
     return first;
 }
 
-/* Takes the end of a request; negative: its error. */
-static int32_t take_end(struct sim *sim, uint32_t rank, int8_t *request)
+static struct program_step take_end(struct sim *sim, uint32_t rank, int8_t *request)
+{
+    sim->tasks[rank].ends = request;
+    return program_step_call(ECUBE_CALL_TEST, (uint32_t)*request,
+                             program_arguments_address(sim) + RESULT_AT);
+}
+
+/* The end of a request has been taken; negative: its error. */
+static int32_t ended(struct sim *sim, uint32_t rank, int8_t *request)
 {
     struct task *task = &sim->tasks[rank];
     unsigned receive = (unsigned)(request - task->receiving);
-    int32_t result = program_test(sim, rank, *request);
     const struct ecube_abi_result *end = program_result(sim, rank);
 
     *request = REQUEST_NONE;
     sim_partition(sim, rank)->got_on = true;
-    if (result < 0 || end->status < 0) {
-        return result < 0 ? result : end->status;
+    if (end->status < 0) {
+        return end->status;
     }
     if (request < task->receiving || request >= task->receiving + RECEIVES_OPEN) {
         task->sent++;
@@ -195,19 +214,28 @@ static int32_t take_end(struct sim *sim, uint32_t rank, int8_t *request)
     return E_OK;
 }
 
-static int32_t post_all(struct sim *sim, uint32_t rank)
+/* What the last call has come to; negative: an error. */
+static int32_t take_result(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
+    int8_t *begins = task->begins, *ends = task->ends;
 
-    for (unsigned i = 0; i < RECEIVES_OPEN; i++) {
-        if (task->receiving[i] < 0 && task->receives < sim->expected[rank]) {
-            int32_t request = post_receive(sim, rank, i);
-            if (request < 0) {
-                return request;
-            }
-        }
+    task->begins = task->ends = NULL;
+    if (begins) {
+        *begins = (int8_t)task->result;
     }
-    return E_OK;
+    return ends ? ended(sim, rank, ends) : E_OK;
+}
+
+static unsigned free_receive(const struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+    unsigned slot = task->receives < sim->expected[rank] ? 0 : RECEIVES_OPEN;
+
+    while (slot < RECEIVES_OPEN && task->receiving[slot] >= 0) {
+        slot++;
+    }
+    return slot;
 }
 
 static unsigned free_send(const struct task *task)
@@ -239,49 +267,31 @@ static bool has_send(struct sim *sim, uint32_t rank)
     return task->sends < sim->options.messages;
 }
 
-/* A message asks for its first link when its start-up is over. Until then the program takes no
- * other end, which would move its clock, from which the start-up counts. */
-static int32_t end_start_up(struct sim *sim, uint32_t rank)
-{
-    struct task *task = &sim->tasks[rank];
-
-    if (!task->starting) {
-        return E_OK;
-    }
-    task->starting = false;
-    return begin_send(sim, rank, free_send(task));
-}
-
 /* As a program that sends and receives whenever it may, and else waits for any of its requests: it
  * takes their ends one by one, in the order of model time. */
-struct next messages_next(struct sim *sim, uint32_t rank)
+struct program_step messages_next(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     uint64_t done_ns = UINT64_MAX;
-    int32_t status = end_start_up(sim, rank);
-    int8_t *ended;
+    int32_t status = take_result(sim, rank);
 
-    for (;;) {
-        if (status >= 0) {
-            status = post_all(sim, rank);
-        }
-        if (status < 0) {
-            return program_end_with(task, status);
-        }
-        if (has_send(sim, rank) && may_send(sim, task)) {
-            task->starting = true;
-            return (struct next){.kind = NEXT_SLEEP,
-                                 .until_ns = program_clock(sim, rank) + sim->options.profile.xi_ns};
-        }
-        ended = first_ended(sim, rank, &done_ns);
-        if (!ended || done_ns > sim->now_ns) {
-            break;
-        }
-        status = take_end(sim, rank, ended);
+    if (status < 0) {
+        return program_step_exit(status);
+    }
+    unsigned receive = free_receive(sim, rank);
+    if (receive < RECEIVES_OPEN) {
+        return post_receive(sim, rank, receive);
+    }
+    if (has_send(sim, rank) && may_send(sim, task)) {
+        return begin_send(sim, rank, free_send(task));
+    }
+    int8_t *first = first_ended(sim, rank, &done_ns);
+    if (first && done_ns <= sim->now_ns) {
+        return take_end(sim, rank, first);
     }
     if (task->sent == sim->options.messages && task->received == sim->expected[rank]) {
         task->pc = PC_DONE;
-        return (struct next){.kind = NEXT_POLL, .until_ns = program_clock(sim, rank)};
+        return (struct program_step){.kind = STEP_POLL, .until_ns = program_clock(sim, rank)};
     }
-    return (struct next){.kind = NEXT_POLL, .until_ns = ended ? done_ns : UINT64_MAX};
+    return (struct program_step){.kind = STEP_POLL, .until_ns = first ? done_ns : UINT64_MAX};
 }

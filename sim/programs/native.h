@@ -7,7 +7,7 @@
  * so, wherever it is.
  *
  * Units    bytes; addresses of a node
- * Context  native_calls: while no partition runs
+ * Context  while no partition runs
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "controller/controller.h"
+#include "node/node.h"
 
 struct sim;
 
@@ -46,6 +47,21 @@ struct native_program {
     uint32_t stack_base, blocks_base, image_base, end;
 };
 
-/* Where the program of a rank is that a fault has ended, and who called it there, innermost first;
- * how many. */
+/* Where the program of a rank is that a fault has ended, or that was interrupted, and who called it
+ * there, innermost first; how many. */
 unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room);
+
+/* Whoever computes and does not call is left; programs do nothing more. To be called again until
+ * sim_advance has returned. Context: any, a signal handler too. */
+void native_interrupt(void);
+/* The first rank that was left; false: none was. */
+bool native_interrupted(const struct sim *sim, uint32_t *rank);
+
+/* Memory for all ranks; false: the system gives none, or no more mappings. native_free takes what
+ * there is back. */
+bool native_make(struct sim *sim);
+void native_free(struct sim *sim);
+/* Says where the memory of a node lies. */
+void native_place(const struct sim *sim, uint32_t rank, struct node_config *config);
+/* A download may write again where programs were; false: there is no memory. */
+bool native_unload(struct sim *sim);

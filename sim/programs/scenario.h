@@ -21,6 +21,16 @@ static inline bool scenario_is_collective(enum sim_scenario scenario)
     return scenario < SIM_LOAD;
 }
 
+static inline bool scenario_sends(enum sim_scenario scenario)
+{
+    return scenario >= SIM_RANDOM && scenario != SIM_NATIVE;
+}
+
+static inline uint32_t scenario_nodes(const struct sim_options *options)
+{
+    return options->network.nodes;
+}
+
 static inline bool scenario_reduces(enum sim_scenario scenario)
 {
     const struct operation *operation = operation_of((uint32_t)scenario);

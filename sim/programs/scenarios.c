@@ -11,8 +11,7 @@
 #include "network/network.h"
 #include "sim/core/partition.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
-#include "sim/programs/scenario.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 
@@ -52,15 +51,23 @@ uint64_t scenario_bytes(const struct sim_options *options, uint32_t rank)
                : 0;
 }
 
-static struct next wait_for(struct task *task, int32_t request, enum pc then)
+/* A collective, then the wait for it, and then what is done at `then`. */
+static struct program_step enter(struct sim *sim, uint32_t rank,
+                                 const struct ecube_abi_collective *call, enum pc then)
 {
-    task->pc = (uint8_t)then;
-    task->request = request;
-    if (request >= 0) {
-        return (struct next){.kind = NEXT_WAIT};
-    }
-    task->status = request;
-    return (struct next){.kind = NEXT_EXIT};
+    struct task *task = &sim->tasks[rank];
+
+    memcpy(program_arguments(sim, rank), call, sizeof *call);
+    task->pc = PC_BEGUN;
+    task->then = (uint8_t)then;
+    return program_step_call(ECUBE_CALL_COLLECTIVE, program_arguments_address(sim), 0);
+}
+
+static struct program_step wait_for(const struct sim *sim, struct task *task)
+{
+    task->pc = task->then;
+    return program_step_call(ECUBE_CALL_WAIT, (uint32_t)task->result,
+                             program_arguments_address(sim) + RESULT_AT);
 }
 
 /* Adds to the line of the node's partition; merged when the round is over. */
@@ -101,7 +108,7 @@ static uint32_t address_of(const struct task *task, const struct spaces *spaces,
     return spaces->bytes[space] ? task->data_address + (uint32_t)spaces->at[space] : 0;
 }
 
-static struct next begin_operation(struct sim *sim, uint32_t rank)
+static struct program_step begin_operation(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
@@ -120,39 +127,56 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         .receive_blocks = table,
     };
 
-    return wait_for(task, program_collective(sim, rank, &call), PC_DONE);
+    return enter(sim, rank, &call, PC_DONE);
 }
 
-static struct next begin_messages(struct sim *sim, uint32_t rank)
+static struct program_step begin_messages(struct sim *sim, uint32_t rank)
 {
     messages_begin(sim, rank);
     sim->tasks[rank].pc = PC_MESSAGES;
     return messages_next(sim, rank);
 }
 
-static struct next begin_size(struct sim *sim, uint32_t rank)
+static struct program_step begin_size(struct sim *sim, uint32_t rank)
 {
     static const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
     struct task *task = &sim->tasks[rank];
 
     if (task->size == sim->options.size_count) {
-        return program_end_with(task, E_OK);
+        return program_step_exit(E_OK);
     }
     if (sim->layout.checked && scenario_is_collective(sim->options.scenario)) {
         contents_prepare(sim, rank);
     }
-    return wait_for(task, program_collective(sim, rank, &align), PC_GO);
+    return enter(sim, rank, &align, PC_GO);
 }
 
-struct next scenario_next(struct sim *sim, uint32_t rank)
+static void begin(struct sim *sim, uint32_t rank, const struct node_start *start)
+{
+    (void)start;
+    sim->tasks[rank].pc = PC_START;
+}
+
+/* How its last call, or the collective that it has waited for, has ended. */
+static int32_t status_of(struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+    bool waited = task->pc == PC_GO || (task->pc == PC_DONE && task->then == PC_DONE);
+
+    return task->result < 0 || !waited ? task->result : program_result(sim, rank)->status;
+}
+
+static struct program_step next(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
+    int32_t status = status_of(sim, rank);
 
-    if (task->result < 0) {
-        return program_end_with(task, task->result);
+    if (status < 0) {
+        return program_step_exit(status);
     }
     switch ((enum pc)task->pc) {
     case PC_START: return begin_size(sim, rank);
+    case PC_BEGUN: return wait_for(sim, task);
     case PC_GO:
         task->start_ns = program_clock(sim, rank);
         if (!scenario_sends(sim->options.scenario)) {
@@ -167,16 +191,27 @@ struct next scenario_next(struct sim *sim, uint32_t rank)
     }
 }
 
+/* It has none of its own. */
+static struct fault no_fault(struct sim *sim, uint32_t rank)
+{
+    (void)sim;
+    (void)rank;
+    return (struct fault){.kind = FAULT_CHECK};
+}
+
+const struct program_source scenario_source = {.begin = begin, .next = next, .fault = no_fault};
+
 /* Those that are no collectives. */
 static const struct {
     const char *name, *title;
-} scenarios[SIM_SCENARIOS] = {
+} scenarios[SIM_NATIVE + 1] = {
     [SIM_LOAD] = {"download", "download"},
     [SIM_RANDOM] = {"random", "random messages"},
     [SIM_TRANSPOSE] = {"transpose", "transpose"},
     [SIM_BITREVERSAL] = {"bitreversal", "bit reversal"},
     [SIM_HOTSPOT] = {"hotspot", "hot spot"},
     [SIM_CIRCLE] = {"circle", "circle"},
+    [SIM_NATIVE] = {"program", "program"},
 };
 
 const char *sim_scenario_name(enum sim_scenario scenario)

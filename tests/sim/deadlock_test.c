@@ -17,7 +17,7 @@
 #include "drivers/status.h"
 #include "router/packet.h"
 #include "sim/core/loop.h"
-#include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "tests/sim/simulation.h"
@@ -40,6 +40,20 @@ unsigned __wrap_router_next_hop(const struct router *router, uint32_t dst)
 
 enum { BYTES = 5000 };
 
+/* A message's call of a program; the number of its request. */
+static int32_t call_message(struct sim *sim, uint32_t rank, uint32_t number, uint32_t data)
+{
+    struct ecube_abi_message message = {data, BYTES, (int32_t)(rank ^ 3), 7};
+    uint32_t arguments[4] = {program_arguments_address(sim)};
+    int32_t result;
+
+    memcpy(program_arguments(sim, rank), &message, sizeof message);
+    assert_int_equal(
+        node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result),
+        NODE_RESUME);
+    return result;
+}
+
 /* Every node sends to the one opposite, while its program waits: the circle's, of which nobody
  * begins. */
 static struct sim_result opposite_nodes_exchange(void)
@@ -60,10 +74,8 @@ static struct sim_result opposite_nodes_exchange(void)
     }
     for (uint32_t rank = 0; rank < 4; rank++) {
         uint32_t at = sim->tasks[rank].data_address;
-        assert_true(program_message(sim, rank, ECUBE_CALL_RECEIVE, (int32_t)(rank ^ 3), 7,
-                                    at + BYTES, BYTES) >= 0);
-        assert_true(
-            program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 3), 7, at, BYTES) >= 0);
+        assert_true(call_message(sim, rank, ECUBE_CALL_RECEIVE, at + BYTES) >= 0);
+        assert_true(call_message(sim, rank, ECUBE_CALL_SEND, at) >= 0);
         sim_wake(sim, rank);
     }
     while (sim_advance(sim, 100000)) {

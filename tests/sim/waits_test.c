@@ -11,7 +11,7 @@
 #include "router/port.h"
 #include "router/state.h"
 #include "sim/programs/plans.h"
-#include "sim/programs/program.h"
+#include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
@@ -142,12 +142,13 @@ static void block(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct node *node = sim_node(sim, rank);
-    uint32_t arguments[4] = {node->request_order[0], program_arguments_address(sim)};
     int32_t result;
 
-    assert_int_equal(node_call(node, sim->wall_ns / 1000, ECUBE_CALL_WAIT, arguments, &result),
-                     NODE_BLOCK);
-    task->request = (int32_t)arguments[0];
+    task->step =
+        program_step_call(ECUBE_CALL_WAIT, node->request_order[0], program_arguments_address(sim));
+    assert_int_equal(
+        node_call(node, sim->wall_ns / 1000, ECUBE_CALL_WAIT, task->step.arguments, &result),
+        NODE_BLOCK);
     task->state = TASK_WAITS;
 }
 

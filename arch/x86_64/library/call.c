@@ -1,0 +1,49 @@
+/*
+ * call.c - the program's start, its calls and its traps, on this computer: all go through the gate
+ * that the simulator has handed to it.
+ */
+#include "include/ecube/gate.h"
+#include "lib/portable/call.h"
+
+_Noreturn void ecube_program_start(const char *block, uint32_t block_bytes);
+_Noreturn void ecube_native_start(const char *block, uint32_t block_bytes,
+                                  struct ecube_gate *given);
+
+static struct ecube_gate *gate;
+
+/* start.S calls it; .bss is clear already. */
+_Noreturn void ecube_native_start(const char *block, uint32_t block_bytes,
+                                  struct ecube_gate *given)
+{
+    gate = given;
+    ecube_program_start(block, block_bytes);
+}
+
+int32_t ecube_call(uint32_t number, uint32_t first, uint32_t second)
+{
+    return gate->call(gate, number, first, second, 0);
+}
+
+int32_t ecube_call_three(uint32_t number, uint32_t first, uint32_t second, uint32_t third)
+{
+    return gate->call(gate, number, first, second, third);
+}
+
+static _Noreturn void trap(enum ecube_trap trap, uint32_t first, uint32_t second, uint32_t third)
+{
+    const uint32_t words[4] = {first, second, third};
+
+    for (;;) {
+        gate->trap(gate, trap, words);
+    }
+}
+
+_Noreturn void ecube_signal(int signal)
+{
+    trap(ECUBE_TRAP_SIGNAL, (uint32_t)signal, 0, 0);
+}
+
+_Noreturn void ecube_error_trap(int status, uint32_t number, const struct ecube_called *called)
+{
+    trap(ECUBE_TRAP_ERROR, (uint32_t)status, number, ecube_address(called));
+}
