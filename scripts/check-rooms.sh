@@ -20,7 +20,7 @@ broken=$(
         may["board"] = "board/ arch/ drivers/"
         may["linker"] = "board/"
         may["arch"] = "drivers/check.h arch/"
-        may["arch/armv7a/host"] = "drivers/check.h" # what the tool knows of a processor: pure
+        may["arch/armv7a/host"] = may["arch/x86_64/host"] = "drivers/check.h arch/processor.h" # what the tool knows of a processor: pure
         may["drivers"] = ""
         may["drivers/pci"] = may["drivers/timer"] = DRIVER = "drivers/check.h drivers/mmio.h drivers/status.h"
         may["drivers/interrupt"] = DRIVER " drivers/pci/"
@@ -47,7 +47,7 @@ broken=$(
         may["jtag/chain"] = "drivers/check.h jtag/core/"
         may["jtag/stub"] = "drivers/check.h jtag/core/ jtag/socket/"
         may["jtag/daemon"] = "drivers/check.h jtag/"
-        HOSTED = "wire/ network/ router/ reduction/ controller/ collectives/operation.h planner/planner.h include/ecube/ drivers/status.h drivers/check.h host/console/ arch/armv7a/host/"
+        HOSTED = "wire/ network/ router/ reduction/ controller/ collectives/operation.h planner/planner.h include/ecube/ drivers/status.h drivers/check.h host/console/ arch/processor.h arch/armv7a/host/"
         may["host/console"] = HOSTED
         may["host/computer"] = HOSTED " drivers/link/shared_memory_layout.h board/description.h"
         may["host/links"] = HOSTED " host/computer/ drivers/link/"

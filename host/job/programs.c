@@ -41,7 +41,9 @@ struct fault_code programs_code(const struct programs *programs)
                                .program = programs->job->path,
                                .kernel = programs->kernel,
                                .network = programs->network,
-                               .symbols = programs->symbols};
+                               .symbols = programs->symbols,
+                               .calls = programs->owner.calls,
+                               .context = programs->owner.context};
 }
 
 void programs_load(struct programs *programs)
@@ -117,6 +119,13 @@ static void take_exit(struct programs *programs, const struct controller_event *
     end_program(programs, event, status);
 }
 
+static void take_fault(struct programs *programs, const struct controller_event *event)
+{
+    const struct fault_code code = programs_code(programs);
+
+    end_program(programs, event, fault_status(&code, &event->fault));
+}
+
 /* What a node could not do its programs hear, and may have meant. */
 static void take_disagreement(struct programs *programs, const struct controller_event *event)
 {
@@ -160,7 +169,7 @@ void programs_take(struct programs *programs, const struct controller_event *eve
                        event->bytes);
         break;
     case EVENT_EXIT: take_exit(programs, event, now_us); break;
-    case EVENT_FAULT: end_program(programs, event, fault_status(&event->fault)); break;
+    case EVENT_FAULT: take_fault(programs, event); break;
     case EVENT_DISAGREE: take_disagreement(programs, event); break;
     case EVENT_STATE: node->state = event->state; break;
     default: break;
@@ -210,4 +219,19 @@ json_t *programs_describe_plans(struct plan_cache *cache)
     json_t *list = report_plans(summaries, summaries ? count : 0);
     free(summaries);
     return list;
+}
+
+struct plan_cache *programs_make_cache(const struct network *network, const struct profile *profile,
+                                       struct plan *const *plans, unsigned plan_count,
+                                       const char *const algorithms[OPERATIONS])
+{
+    struct plan_cache *cache = plan_cache_make(network, profile);
+
+    for (unsigned i = 0; cache && i < plan_count; i++) {
+        plan_cache_put(cache, plans[i]);
+    }
+    for (uint32_t i = 0; cache && i < OPERATIONS; i++) {
+        plan_cache_force(cache, i, algorithms[i]);
+    }
+    return cache;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives/operation.h"
 #include "controller/controller.h"
 #include "controller/state.h"
 #include "host/console/tell.h"
@@ -42,6 +43,8 @@ struct programs_owner {
     void *context;
     /* Whether a debugger holds a node, and in words how: "halted by gdb (process 77)". */
     bool (*halted)(void *context, uint32_t rank, char text[HALTED_TEXT_MAX]);
+    /* As fault.h has it. */
+    unsigned (*calls)(void *context, uint32_t rank, uint32_t *addresses, unsigned room);
 };
 
 struct programs {
@@ -92,3 +95,9 @@ int programs_status(const struct programs *programs, const struct controller_eve
  * itself; the plans that nodes have been given. */
 json_t *programs_describe_exits(const struct programs *programs, bool held);
 json_t *programs_describe_plans(struct plan_cache *cache);
+
+/* The plans of a network: written ones, of which the owner stays, and for each operation those of
+ * one algorithm, if it is named. NULL: out of memory. */
+struct plan_cache *programs_make_cache(const struct network *network, const struct profile *profile,
+                                       struct plan *const *plans, unsigned plan_count,
+                                       const char *const algorithms[OPERATIONS]);

@@ -92,7 +92,8 @@ static void tell_load_failed(struct programs *programs, const struct controller_
 static void advise_checks(struct programs *programs, const struct fault_body *fault)
 {
     struct job *job = programs->job;
-    int status = fault_status(fault);
+    const struct fault_code code = programs_code(programs);
+    int status = fault_status(&code, fault);
 
     if (!job->image.checked && !job->advised &&
         (status == STATUS_MEMORY || status == STATUS_UNDEFINED)) {
@@ -105,11 +106,13 @@ static void advise_checks(struct programs *programs, const struct fault_body *fa
 
 static void tell_registers(struct programs *programs, uint32_t rank, const struct fault_body *fault)
 {
+    const struct fault_code code = programs_code(programs);
     char text[FAULT_TEXT_MAX];
 
     for (unsigned i = 0; i < FAULT_REGISTER_LINES && fault->kind != FAULT_CHECK; i++) {
-        fault_registers_text(rank, fault, i, text);
-        tell_trouble(programs->teller, tell_node_members("registers", rank), "%s", text);
+        if (fault_registers_text(&code, rank, fault, i, text)) {
+            tell_trouble(programs->teller, tell_node_members("registers", rank), "%s", text);
+        }
     }
 }
 
@@ -393,6 +396,20 @@ static void tell_dead_link(struct programs *programs, const struct controller_ev
 
     words_of_dead_link(programs->controller, event, why_dead(programs, event, why), text);
     tell_trouble(programs->teller, link_members(programs, event), "%s", text);
+}
+
+void troubles_tell_computes(struct programs *programs, uint32_t rank)
+{
+    const struct fault_code code = programs_code(programs);
+    json_t *members = tell_node_members("waits", rank);
+    char place[PLACE_TEXT_MAX], doing[DOING_TEXT_MAX], text[DOING_TEXT_MAX];
+
+    json_object_set_new(members, "for", json_null());
+    json_object_set_new(members, "wait", json_null());
+    fault_calls_text(&code, rank, place);
+    snprintf(doing, sizeof doing, "computes%s", place);
+    words_of_wait(rank, doing, text, sizeof text);
+    tell_trouble(programs->teller, members, "%s", text);
 }
 
 /* What was not told one by one. */

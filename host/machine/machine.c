@@ -714,13 +714,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .patience_us = patience_us(machine),
                                        .boot_held = machine->target.jtag[0] != '\0'};
 
-    machine->cache = plan_cache_make(&options->network, &options->profile);
-    for (unsigned i = 0; i < options->plan_count; i++) {
-        plan_cache_put(machine->cache, options->plans[i]);
-    }
-    for (uint32_t i = 0; i < OPERATIONS; i++) {
-        plan_cache_force(machine->cache, i, options->algorithms[i]);
-    }
+    machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
+                                         options->plan_count, options->algorithms);
     config.cache = machine->cache;
     machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!machine->controller_memory) {

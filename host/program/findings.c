@@ -53,7 +53,7 @@ bool findings_add(struct findings *findings, const struct fault_code *code, uint
     findings->more += more;
     findings->last_us = now_us;
     for (unsigned i = 0; i < count; i++) {
-        fault_finding_text(code, fault, &list[i], text);
+        fault_finding_text(code, rank, fault, &list[i], text);
         struct held_finding *held = hold(findings, text);
         if (!held) {
             findings->more++;
