@@ -160,44 +160,52 @@ static void *take(uint8_t **at, uint64_t bytes)
     return taken;
 }
 
-static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *window)
+/* The memory of a scenario's program: its blocks and image, its arguments, its data. */
+static void place_program(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *window,
+                          struct node_config *config)
 {
     const struct layout *layout = &sim->layout;
+    uint8_t *image = area + blocks_of(sim_network(sim), rank);
+    uint64_t data = scenario_bytes(&sim->options, rank);
+    struct task *task = &sim->tasks[rank];
+
+    config->program = image - layout->blocks_bytes;
+    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES +
+                                       align(scenario_table_bytes(&sim->options))
+                                 : window;
+    uint64_t data_offset = (uint64_t)(task->data - config->program);
+    CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
+    task->data_bytes = (uint32_t)data;
+    task->data_address = PROGRAM_ADDRESS + (uint32_t)data_offset;
+    config->program_address = PROGRAM_ADDRESS;
+    config->program_bytes = (uint32_t)(data_offset + data);
+    config->blocks_address = PROGRAM_ADDRESS;
+    config->image_address = PROGRAM_ADDRESS + layout->blocks_bytes;
+    config->preload = &sim->options.plans->preload;
+}
+
+static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *window)
+{
     struct node *node = sim_node(sim, rank);
     uint8_t *rest = (uint8_t *)node + align(node_bytes());
     const struct network *network = sim_network(sim);
     unsigned links = network->ports + (network_host_link_of(network, rank) >= 0 ? 1u : 0u);
     struct link **list = take(&rest, (network->ports + 1u) * sizeof *list);
-    uint8_t *image = area + blocks_of(network, rank);
-    uint8_t *program = image - layout->blocks_bytes;
-    uint64_t data = scenario_bytes(&sim->options, rank);
-    struct task *task = &sim->tasks[rank];
 
-    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES +
-                                       align(scenario_table_bytes(&sim->options))
-                                 : window;
-    uint64_t data_offset = (uint64_t)(task->data - program);
-    CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
-    task->data_bytes = (uint32_t)data;
-    task->data_address = PROGRAM_ADDRESS + (uint32_t)data_offset;
     for (unsigned p = 0; p < links; p++) {
         list[p] = &sim_end_at(sim, rank, p)->link;
     }
     struct node_config config = {.links = list,
                                  .link_count = links,
-                                 .program = program,
-                                 .program_address = PROGRAM_ADDRESS,
-                                 .program_bytes = (uint32_t)(data_offset + data),
-                                 .blocks_address = PROGRAM_ADDRESS,
-                                 .image_address = PROGRAM_ADDRESS + layout->blocks_bytes,
                                  .memory = rest,
                                  .pool = sim->pools + rank * node_pool_bytes(),
                                  .ring = RING_PLACES,
                                  .links_due = &sim->actors[rank].links_due,
-                                 .preload = &sim->options.plans->preload,
                                  .payload_checked = sim->options.payload_checked};
     if (sim->native) {
         native_place(sim, rank, &config);
+    } else {
+        place_program(sim, rank, area, window, &config);
     }
     node_init(node, &config);
     CHECK(node->router.ports == sim_ports(sim, rank));

@@ -34,6 +34,7 @@
 
 enum {
     PAGE = 4096,
+    PLAN_BYTES = 1024 * 1024, /* a node's; what is not used is no memory */
     SIGNAL_STACK_BYTES = 64 * 1024,
     SP = 13, /* where the report of a fault has a program's stack pointer, */
     PC = 15, /* and where it was */
@@ -66,9 +67,9 @@ enum {
 
 struct native {
     const struct native_program *program;
-    void *map;
+    void *map; /* of the windows */
     size_t map_bytes;
-    uint8_t *windows;
+    uint8_t *plans; /* memory for them, of all nodes */
     struct rank *ranks;
 };
 
@@ -280,34 +281,40 @@ static bool map_memory(const struct native_program *program, uint8_t *window)
                 0) != MAP_FAILED;
 }
 
+static void *reserve(size_t bytes, int rights)
+{
+    void *map = mmap(NULL, bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static bool make_windows(struct native *native, uint32_t count)
+{
+    native->map_bytes = (count + 1) * window_bytes;
+    native->map = reserve(native->map_bytes, PROT_NONE);
+    uintptr_t first = ((uintptr_t)native->map + window_bytes - 1) & ~(uintptr_t)(window_bytes - 1);
+    bool good = native->map != NULL;
+
+    for (uint32_t rank = 0; rank < count && good; rank++) {
+        native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
+                                            .window = (uint8_t *)first + rank * window_bytes,
+                                            .stack_base = native->program->stack_base};
+        good = map_memory(native->program, native->ranks[rank].window);
+    }
+    return good;
+}
+
 bool native_make(struct sim *sim)
 {
-    const struct native_program *program = sim->options.native;
     struct native *native = sim->native = calloc(1, sizeof *native);
 
     if (!native || !(native->ranks = calloc(sim->count, sizeof *native->ranks))) {
         return false;
     }
     take_signals();
-    native->program = program;
-    native->map_bytes = (sim->count + 1) * window_bytes;
-    native->map = mmap(NULL, native->map_bytes, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (native->map == MAP_FAILED) {
-        native->map = NULL;
-        return false;
-    }
-    native->windows =
-        (uint8_t *)(((uintptr_t)native->map + window_bytes - 1) & ~(uintptr_t)(window_bytes - 1));
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
-                                            .window = native->windows + rank * window_bytes,
-                                            .stack_base = program->stack_base};
-        if (!map_memory(program, native->ranks[rank].window)) {
-            return false;
-        }
-    }
-    return true;
+    native->program = sim->options.native;
+    native->plans = reserve((size_t)sim->count * PLAN_BYTES, PROT_READ | PROT_WRITE);
+    return native->plans && make_windows(native, sim->count);
 }
 
 void native_free(struct sim *sim)
@@ -326,6 +333,9 @@ void native_free(struct sim *sim)
     if (native->map) {
         munmap(native->map, native->map_bytes);
     }
+    if (native->plans) {
+        munmap(native->plans, (size_t)sim->count * PLAN_BYTES);
+    }
     free(native->ranks);
     free(native);
 }
@@ -339,6 +349,8 @@ void native_place(const struct sim *sim, uint32_t rank, struct node_config *conf
     config->program_bytes = program->end - program->stack_base;
     config->blocks_address = program->blocks_base;
     config->image_address = program->image_base;
+    config->plans = sim->native->plans + (size_t)rank * PLAN_BYTES;
+    config->plan_bytes = PLAN_BYTES;
 }
 
 bool native_unload(struct sim *sim)
