@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "arch/x86_64/fiber.h"
 #include "drivers/check.h"
@@ -69,7 +70,8 @@ struct native {
     const struct native_program *program;
     void *map; /* of the windows */
     size_t map_bytes;
-    uint8_t *plans; /* memory for them, of all nodes */
+    uint8_t *plans;             /* memory for them, of all nodes */
+    int images[PARTITIONS_MAX]; /* what their nodes are sent; -1: each keeps its own */
     struct rank *ranks;
 };
 
@@ -84,6 +86,11 @@ static unsigned users;
 static pthread_t threads[THREADS_MAX];
 static atomic_uint thread_count;
 static atomic_bool interrupted;
+
+static uint32_t pages_end(uint32_t address)
+{
+    return (address + PAGE - 1) / PAGE * PAGE;
+}
 
 static bool is_inside(const struct rank *own, uintptr_t address)
 {
@@ -274,11 +281,42 @@ bool native_interrupted(const struct sim *sim, uint32_t *rank)
 
 /* Memory -------------------------------------------------------------------------------------- */
 
-static bool map_memory(const struct native_program *program, uint8_t *window)
+/* Where the file's pages will lie, the nodes of a partition share memory: all of them are sent the
+ * same bytes. Not where bytes can be damaged, for each node checks its own. */
+static bool map_image(const struct sim *sim, uint32_t rank)
 {
-    return mmap(window + program->stack_base, program->end - program->stack_base,
-                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-                0) != MAP_FAILED;
+    const struct native_program *program = sim->native->program;
+    int file = sim->native->images[sim->actors[rank].partition];
+
+    return file < 0 || mmap(sim->native->ranks[rank].window + program->image_base,
+                            pages_end(program->file_end) - program->image_base,
+                            PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+}
+
+static bool map_memory(const struct sim *sim, uint32_t rank)
+{
+    const struct native_program *program = sim->native->program;
+
+    return mmap(sim->native->ranks[rank].window + program->stack_base,
+                program->end - program->stack_base, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED &&
+           map_image(sim, rank);
+}
+
+static void make_images(struct sim *sim)
+{
+    const struct native_program *program = sim->native->program;
+    bool shared = !sim->damages && !sim->options.payload_checked;
+
+    for (unsigned i = 0; i < PARTITIONS_MAX; i++) {
+        int *file = &sim->native->images[i];
+        *file = shared && i < sim->partition_count ? memfd_create("ecube-image", MFD_CLOEXEC) : -1;
+        if (*file >= 0 &&
+            ftruncate(*file, pages_end(program->file_end) - program->image_base) != 0) {
+            close(*file);
+            *file = -1;
+        }
+    }
 }
 
 static void *reserve(size_t bytes, int rights)
@@ -288,18 +326,20 @@ static void *reserve(size_t bytes, int rights)
     return map == MAP_FAILED ? NULL : map;
 }
 
-static bool make_windows(struct native *native, uint32_t count)
+static bool make_windows(struct sim *sim)
 {
-    native->map_bytes = (count + 1) * window_bytes;
+    struct native *native = sim->native;
+
+    native->map_bytes = (sim->count + 1) * window_bytes;
     native->map = reserve(native->map_bytes, PROT_NONE);
     uintptr_t first = ((uintptr_t)native->map + window_bytes - 1) & ~(uintptr_t)(window_bytes - 1);
     bool good = native->map != NULL;
 
-    for (uint32_t rank = 0; rank < count && good; rank++) {
+    for (uint32_t rank = 0; rank < sim->count && good; rank++) {
         native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
                                             .window = (uint8_t *)first + rank * window_bytes,
                                             .stack_base = native->program->stack_base};
-        good = map_memory(native->program, native->ranks[rank].window);
+        good = map_memory(sim, rank);
     }
     return good;
 }
@@ -314,7 +354,8 @@ bool native_make(struct sim *sim)
     take_signals();
     native->program = sim->options.native;
     native->plans = reserve((size_t)sim->count * PLAN_BYTES, PROT_READ | PROT_WRITE);
-    return native->plans && make_windows(native, sim->count);
+    make_images(sim);
+    return native->plans && make_windows(sim);
 }
 
 void native_free(struct sim *sim)
@@ -335,6 +376,11 @@ void native_free(struct sim *sim)
     }
     if (native->plans) {
         munmap(native->plans, (size_t)sim->count * PLAN_BYTES);
+    }
+    for (unsigned i = 0; native->program && i < PARTITIONS_MAX; i++) {
+        if (native->images[i] >= 0) {
+            close(native->images[i]);
+        }
     }
     free(native->ranks);
     free(native);
@@ -359,7 +405,7 @@ bool native_unload(struct sim *sim)
 
     for (uint32_t rank = 0; rank < sim->count && good; rank++) {
         struct rank *own = &sim->native->ranks[rank];
-        good = !own->loaded || map_memory(sim->native->program, own->window);
+        good = !own->loaded || map_memory(sim, rank);
         own->loaded = false;
     }
     return good;
@@ -387,8 +433,7 @@ static bool map_file(const struct native_program *program, uint8_t *window)
             return false;
         }
     }
-    uint32_t rest = (PAGE - program->file_end % PAGE) % PAGE;
-    memset(window + program->file_end, 0, rest);
+    memset(window + program->file_end, 0, pages_end(program->file_end) - program->file_end);
     relocate(program, window);
     return true;
 }
