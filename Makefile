@@ -90,19 +90,20 @@ CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
 CHECK_LIBRARY := $(CHECK_TESTED) \
 	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
-TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) \
+TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
 	$(call in,host/command,algorithm.c command_line.c duration.c options.c output.c) \
 	$(call in,host/computer,available.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
+	$(call in,host/job,doing.c job.c programs.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
-	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
+	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
-	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c) \
+	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
 	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
@@ -198,7 +199,7 @@ FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
 	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
 		points.c registers.c script.c) \
 	tests/jtag/fake_core.c
-FUZZ_IMAGE = $(BOARD_TABLE) \
+FUZZ_IMAGE = arch/armv7a/host/processor.c arch/x86_64/host/processor.c $(BOARD_TABLE) \
 	$(call in,fuzz,fuzz.c image_fuzz.c) \
 	host/computer/target.c host/console/choice.c host/console/message.c host/program/elf_file.c host/program/image.c \
 	host/sim/native_file.c

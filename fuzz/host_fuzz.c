@@ -204,9 +204,9 @@ static void take_fault(const struct controller_event *event)
     tell_trouble(&teller, members, "%s", text);
     findings_add(&findings, &code, event->rank, &event->fault, 0);
     findings_tell(&findings);
-    CHECK(fault_status(&event->fault) > 0);
+    CHECK(fault_status(&code, &event->fault) > 0);
     for (unsigned i = 0; i < FAULT_REGISTER_LINES; i++) {
-        fault_registers_text(event->rank, &event->fault, i, text);
+        fault_registers_text(&code, event->rank, &event->fault, i, text);
         tell_words(text);
     }
 }

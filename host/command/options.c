@@ -175,7 +175,7 @@ static void take_patience(const struct option_row *option, char *text, void *tar
     *(uint32_t *)target = (uint32_t)(ns / duration_ms_ns);
 }
 
-static void take_timeout(const struct option_row *option, char *text, void *target)
+void options_take_timeout(const struct option_row *option, char *text, void *target)
 {
     uint64_t ns;
 
@@ -235,7 +235,7 @@ const struct option_row options_load[] = {
     {"timeout", "TIME",
      "end a run that takes longer: boot, download and programs together (default 10m; units are "
      "ms, s, m and h, a number alone is seconds)",
-     take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
+     options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
     {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
@@ -292,16 +292,22 @@ static void hint_at_options(const struct argp_state *state)
     }
 }
 
-/* The first word is the program, all that follow are its own. */
+const char *const *options_take_rest(struct argp_state *state, unsigned *count)
+{
+    const char *const *words = (const char *const *)&state->argv[state->next];
+
+    *count = (unsigned)(state->argc - state->next);
+    hint_at_options(state);
+    state->next = state->argc;
+    return words;
+}
+
 void options_take_program(char *word, void *target, struct argp_state *state)
 {
     struct load_arguments *arguments = target;
 
     arguments->program = word;
-    arguments->arguments = (const char *const *)&state->argv[state->next];
-    arguments->argument_count = (unsigned)(state->argc - state->next);
-    hint_at_options(state);
-    state->next = state->argc;
+    arguments->arguments = options_take_rest(state, &arguments->argument_count);
 }
 
 struct machine_arguments options_machine_defaults(void)
@@ -364,7 +370,7 @@ static int reject_unchecked(const char *path, struct message *message)
                        path, length < 100 ? length : 100, name, path);
 }
 
-static int find_strategy(const char *text, enum strategy *strategy, struct message *message)
+int options_find_strategy(const char *text, enum strategy *strategy, struct message *message)
 {
     struct choice choice;
 
@@ -391,7 +397,7 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .argument_count = arguments->argument_count,
                                     .x = arguments->x,
                                     .timeout_ms = arguments->timeout_ms};
-    if (find_strategy(arguments->strategy, &request->strategy, message) != 0 ||
+    if (options_find_strategy(arguments->strategy, &request->strategy, message) != 0 ||
         image_read(&image, arguments->program, message) != 0) {
         return -1;
     }
@@ -497,13 +503,14 @@ static json_t *word(const char *text)
     return string ? string : json_null();
 }
 
-void options_describe_job(const struct load_arguments *arguments, json_t *result)
+void options_describe_job(const char *program, const char *const *arguments, unsigned count,
+                          json_t *result)
 {
     json_t *list = json_array();
 
-    for (unsigned i = 0; i < arguments->argument_count; i++) {
-        json_array_append_new(list, word(arguments->arguments[i]));
+    for (unsigned i = 0; i < count; i++) {
+        json_array_append_new(list, word(arguments[i]));
     }
-    json_object_set_new(result, "program", word(arguments->program));
+    json_object_set_new(result, "program", word(program));
     json_object_set_new(result, "arguments", list);
 }

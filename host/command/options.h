@@ -51,8 +51,17 @@ extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_name[];
 
+/* The word is a program, and all that follow are its own: where they stand, and how many. */
+const char *const *options_take_rest(struct argp_state *state, unsigned *count);
+
 /* PROGRAM ARGUMENT...: a take_word that sets a struct load_arguments. */
 void options_take_program(char *word, void *target, struct argp_state *state);
+
+/* The time of --timeout, in ms: a uint32_t. */
+void options_take_timeout(const struct option_row *option, char *text, void *target);
+
+/* The order of the download that a word names. */
+int options_find_strategy(const char *text, enum strategy *strategy, struct message *message);
 
 /* Offers the collectives that there are, by both names of those that have two. Returns the one that
  * the word names; OPERATIONS: none. */
@@ -92,7 +101,8 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                      struct message *message);
 
 /* Adds "program" and "arguments" to the object of --json. */
-void options_describe_job(const struct load_arguments *arguments, json_t *result);
+void options_describe_job(const char *program, const char *const *arguments, unsigned count,
+                          json_t *result);
 
 /* Takes "A-B,C-D": two cables to cross; the network must be known. */
 int options_add_crossing(struct machine_options *options, const char *text,

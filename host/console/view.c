@@ -212,13 +212,19 @@ void view_result(struct view *view, const json_t *result)
                 string_of(download, "strategy"), number_of(download, "x"),
                 number_of(download, "bytes"), receipts, nodes);
     } else if (receipts > 0) {
+        double wall_ms = number_of(download, "wall_ms");
+        char wall[40] = "";
+
+        if (wall_ms > 0) { /* a simulated one takes none */
+            snprintf(wall, sizeof wall, "wall %.1f ms, ", wall_ms);
+        }
         fprintf(file,
                 "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us, "
-                "wall %.1f ms, receipts %u of %u%s\n",
+                "%sreceipts %u of %u%s\n",
                 string_of(download, "strategy"), number_of(download, "x"),
                 number_of(download, "bytes"), number_of(download, "model_us"), formula,
-                number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
-                nodes, formula == 9 ? note_of(download) : "");
+                number_of(download, "predicted_us"), wall, receipts, nodes,
+                formula == 9 ? note_of(download) : "");
     }
     CHECK(fclose(file) == 0);
     sink_say(view->sink, STDERR_FILENO, text, bytes);

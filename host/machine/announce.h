@@ -1,8 +1,7 @@
 /*
- * announce.h - what a user hears of a machine: events of its controller, and the tool's own, as
- * progress and troubles (doc/json.md).
- *
- * Where there may be many of a kind the first few are told, and then how many more there are.
+ * announce.h - what a user hears of a machine of processes, beside what its programs do
+ * (host/job/troubles.h): events of its controller, and the tool's own, as progress and troubles
+ * (doc/json.md).
  *
  * Context  the thread of the loop; nothing begins or ends here
  */
@@ -16,13 +15,6 @@ struct machine;
 void announce_event(struct machine *machine, const struct controller_event *event);
 
 void announce_boot(struct machine *machine);
-
-/* Programs that have exited with a status other than 0 and were not told of. Told up to a second
- * late, and not of a broken machine: there the dead node or link is the reason. */
-void announce_exits(struct machine *machine);
-
-/* A phase is over before its end, with machine->cut_status: by --timeout, or by whoever runs it. */
-void announce_cut_short(struct machine *machine, enum controller_phase phase);
 
 /* A download waits for a node that a debugger has halted. In a run, whoever has halted a node sees
  * to it himself. */

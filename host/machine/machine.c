@@ -20,6 +20,7 @@
 #include "drivers/status.h"
 #include "host/machine/announce.h"
 #include "host/computer/available.h"
+#include "host/job/troubles.h"
 #include "host/machine/describe.h"
 #include "router/channel.h"
 #include "router/incarnation.h"
@@ -150,11 +151,7 @@ static void end_job(struct machine *machine, int status)
 {
     struct job *job = &machine->job;
 
-    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
-        text_lines_end(&machine->nodes[rank].text, &machine->teller);
-        machine->nodes[rank].running = false;
-    }
-    announce_exits(machine);
+    programs_end(&machine->programs);
     if (job->run_start_us) {
         job->run_us = now_us() - job->run_start_us;
     }
@@ -178,27 +175,16 @@ static void begin_run(struct machine *machine)
 {
     controller_run(&machine->controller, now_us());
     machine->job.run_start_us = now_us();
-    findings_begin(&machine->findings, &machine->teller);
-    errors_begin(&machine->errors, &machine->teller, nodes_of(machine));
     machine->ticks = 0;
-    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
-        struct machine_node *node = &machine->nodes[rank];
-
-        node->running = true;
-        node->exit_untold = 0;
-        node->report_count = 0;
-        text_lines_begin(&node->text, machine->job_number, rank);
-    }
-    tell_progress(&machine->teller, "run", 0, nodes_of(machine));
+    programs_begin(&machine->programs, machine->job_number);
     begin_injections(machine, PHASE_RUN);
 }
 
-static void take_loaded(struct machine *machine, const struct controller_event *event)
+static void take_loaded(struct machine *machine)
 {
     struct job *job = &machine->job;
 
     job->wall_us = now_us() - job->start_us;
-    job->model_ns = event->model_ns > event->base_ns ? event->model_ns - event->base_ns : 0;
     /* A download cannot be broken off, so one that nobody wants any more ends here. */
     if (job->cancelled) {
         controller_stop(&machine->controller, now_us());
@@ -207,56 +193,14 @@ static void take_loaded(struct machine *machine, const struct controller_event *
     }
 }
 
-/* An error of a call counts when it is told (errors.h). */
-static bool is_error(const struct controller_event *event)
-{
-    return event->kind == EVENT_FAULT && event->fault.kind == FAULT_ERROR;
-}
-
-static void end_program(struct machine *machine, const struct controller_event *event, int status)
-{
-    uint32_t rank = event->rank;
-    struct machine_node *node = &machine->nodes[rank];
-    struct job *job = &machine->job;
-
-    text_lines_end(&node->text, &machine->teller);
-    node->running = false;
-    node->exited = true;
-    node->exit_status = status;
-    job->status = status > job->status && !is_error(event) ? status : job->status;
-    job->ended++;
-    tell_progress(&machine->teller, "run", job->ended, nodes_of(machine));
-}
-
 /* A node is told in larger pieces, not of each line: every note is a packet to it. */
 static void tell_taken(struct machine *machine, uint32_t rank)
 {
     uint32_t taken;
 
-    if (text_lines_due(&machine->nodes[rank].text, &taken)) {
+    if (text_lines_due(&machine->programs.nodes[rank].text, &taken)) {
         controller_taken(&machine->controller, rank, taken);
     }
-}
-
-static void take_text(struct machine *machine, const struct controller_event *event)
-{
-    text_lines_add(&machine->nodes[event->rank].text, &machine->teller, (uint8_t)event->status,
-                   event->body, event->bytes);
-    tell_taken(machine, event->rank);
-}
-
-static void take_end(struct machine *machine, const struct controller_event *event)
-{
-    int status = machine->job.status;
-
-    switch (event->reason) {
-    case ENDED_STANDS: status = status ? status : STATUS_TIMEOUT; break;
-    case ENDED_TIMEOUT:
-    case ENDED_TIMEOUT_STANDS: status = machine->cut_status; break;
-    case ENDED_ABORTED: status = controller_abort_status(event->status); break;
-    default: break;
-    }
-    end_job(machine, status);
 }
 
 /* Boot, failure, reset ------------------------------------------------------------------------ */
@@ -287,12 +231,7 @@ static void take_broken(struct machine *machine, enum controller_phase phase)
 /* What nodes have told of themselves. */
 static void forget_nodes(struct machine *machine)
 {
-    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
-        struct machine_node *node = &machine->nodes[rank];
-
-        text_lines_begin(&node->text, 0, rank);
-        *node = (struct machine_node){.dead = node->dead};
-    }
+    programs_forget(&machine->programs);
     machine->nodes_right = 0;
     json_array_clear(machine->teller.troubles);
 }
@@ -316,49 +255,18 @@ static void take_restart(struct machine *machine, enum controller_phase phase)
 
 /* Events of the controller -------------------------------------------------------------------- */
 
-/* Before its end is told: what follows from that is not told besides. */
-static void end_errors(struct machine *machine, const struct controller_event *event)
-{
-    bool by_itself = event->kind == EVENT_ENDED && event->reason != ENDED_ABORTED &&
-                     event->reason != ENDED_STOPPED;
-    int status = errors_end(&machine->errors, !by_itself, machine->job.status);
-
-    if (by_itself) {
-        machine->job.status = status;
-    }
-}
-
 static void take_event(struct machine *machine, const struct controller_event *event)
 {
-    if (event->kind == EVENT_ENDED || event->kind == EVENT_BROKEN) {
-        findings_tell(&machine->findings);
-        end_errors(machine, event);
-    }
+    programs_take(&machine->programs, event, now_us());
     announce_event(machine, event);
     switch (event->kind) {
     case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
     case EVENT_BOOTED: take_boot(machine); break;
-    case EVENT_RECEIPT:
-        machine->nodes[event->rank].receipted = true;
-        machine->job.receipts = event->done;
+    case EVENT_LOADED: take_loaded(machine); break;
+    case EVENT_TEXT: tell_taken(machine, event->rank); break;
+    case EVENT_ENDED:
+        end_job(machine, programs_status(&machine->programs, event, machine->cut_status));
         break;
-    case EVENT_LOADED: take_loaded(machine, event); break;
-    case EVENT_TEXT: take_text(machine, event); break;
-    case EVENT_EXIT:
-        machine->nodes[event->rank].exit_untold = event->status & 0xff;
-        errors_ended(&machine->errors, event->rank, (event->status & 0xff) == 0, event->collectives,
-                     now_us());
-        end_program(machine, event, event->status & 0xff);
-        break;
-    case EVENT_FAULT: end_program(machine, event, fault_status(&event->fault)); break;
-    case EVENT_DISAGREE:
-        /* What a node could not do its programs hear, and may have meant. */
-        if (event->status == E_MISMATCH && machine->job.status <= 1) {
-            machine->job.status = 1;
-        }
-        break;
-    case EVENT_ENDED: take_end(machine, event); break;
-    case EVENT_STATE: machine->nodes[event->rank].state = event->state; break;
     case EVENT_ANSWERED:
         if (machine->owner.answered) {
             machine->owner.answered(machine->owner.context);
@@ -415,10 +323,9 @@ static void on_tick(uv_timer_t *timer)
         pass(machine);
     }
     if (is_in(machine, PHASE_RUN) && ++machine->ticks % TICKS_PER_S == 0) {
-        announce_exits(machine);
+        troubles_tell_exits(&machine->programs);
     }
-    findings_pass(&machine->findings, now_us());
-    errors_pass(&machine->errors, now_us());
+    programs_pass(&machine->programs, now_us());
     pump(machine);
 }
 
@@ -440,15 +347,22 @@ static void update_tick(struct machine *machine)
 static void cut_short(struct machine *machine, int status)
 {
     enum controller_phase phase = machine->controller.phase;
+    bool boots = phase == PHASE_BOOT;
+    struct troubles_cut cut = {.phase = phase,
+                               .interrupted = status != STATUS_TIMEOUT,
+                               .limit_ms =
+                                   boots ? machine->options.timeout_ms : machine->job.timeout_ms,
+                               .done = boots ? machine->nodes_right : machine->job.receipts};
 
     machine->cut_status = status;
+    machine->programs.interrupted = cut.interrupted;
     switch (phase) {
     case PHASE_BOOT:
-        announce_cut_short(machine, phase);
+        troubles_tell_cut(&machine->programs, &cut);
         give_up_boot(machine, status);
         break;
     case PHASE_DOWNLOAD:
-        announce_cut_short(machine, phase);
+        troubles_tell_cut(&machine->programs, &cut);
         end_before_run(machine, status);
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
@@ -550,7 +464,7 @@ static void on_died(void *context, uint32_t rank)
 {
     struct machine *machine = context;
 
-    machine->nodes[rank].dead = true;
+    machine->programs.nodes[rank].dead = true;
     debuggers_node_died(&machine->debuggers, rank);
     controller_node_died(&machine->controller, rank, now_us());
     update_clocks(machine);
@@ -681,9 +595,7 @@ static int check_phase(struct machine *machine, struct message *message)
 
 static void begin_download(struct machine *machine)
 {
-    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
-        machine->nodes[rank].receipted = machine->nodes[rank].exited = false;
-    }
+    programs_load(&machine->programs);
     json_array_clear(machine->teller.troubles);
     machine->job_held = true;
     machine->job_number++;
@@ -737,7 +649,7 @@ void machine_cancel(struct machine *machine, int status)
 
 void machine_line_taken(struct machine *machine, const struct line_receipt *receipt)
 {
-    struct machine_node *node = &machine->nodes[receipt->rank];
+    struct program_node *node = &machine->programs.nodes[receipt->rank];
 
     if (receipt->job == machine->job_number && node->running) { /* else of one that is over */
         text_lines_written(&node->text, receipt->bytes);
@@ -750,6 +662,17 @@ void machine_ask(struct machine *machine)
 {
     controller_ask(&machine->controller, now_us());
     pump(machine);
+}
+
+_Static_assert((int)HALTED_TEXT_MAX >= (int)DEBUG_TEXT_MAX, "it holds the debugger's name");
+
+/* Of a node that a debugger has halted, by whom; for words. */
+static bool is_halted(void *context, uint32_t rank, char text[HALTED_TEXT_MAX])
+{
+    const struct machine *machine = context;
+
+    return debuggers_halt(&machine->debuggers, rank) &&
+           debuggers_text(&machine->debuggers, rank, text);
 }
 
 /* Start and end ------------------------------------------------------------------------------- */
@@ -791,13 +714,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .patience_us = patience_us(machine),
                                        .boot_held = machine->target.jtag[0] != '\0'};
 
-    machine->cache = plan_cache_make(&options->network, &options->profile);
-    for (unsigned i = 0; i < options->plan_count; i++) {
-        plan_cache_put(machine->cache, options->plans[i]);
-    }
-    for (uint32_t i = 0; i < OPERATIONS; i++) {
-        plan_cache_force(machine->cache, i, options->algorithms[i]);
-    }
+    machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
+                                         options->plan_count, options->algorithms);
     config.cache = machine->cache;
     machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!machine->controller_memory) {
@@ -829,8 +747,14 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                                       .emit = owner->emit,
                                       .print = owner->print,
                                       .troubles = json_array()};
-    machine->nodes = calloc(options->network.nodes, sizeof *machine->nodes);
-    if (!machine->nodes || !machine->teller.troubles ||
+    machine->programs = (struct programs){.owner = {.context = machine, .halted = is_halted},
+                                          .network = &machine->options.network,
+                                          .controller = &machine->controller,
+                                          .teller = &machine->teller,
+                                          .job = &machine->job,
+                                          .kernel = machine->target.kernel,
+                                          .verbose = options->verbose};
+    if (!machine->teller.troubles || !programs_init(&machine->programs) ||
         !debuggers_init(&machine->debuggers, options->network.nodes, target->blank)) {
         return message_set(message, "out of memory");
     }
@@ -874,17 +798,11 @@ void machine_free(struct machine *machine)
 {
     free_job(machine);
     free_sent(machine);
-    for (uint32_t rank = 0; machine->nodes && rank < nodes_of(machine); rank++) {
-        text_lines_begin(&machine->nodes[rank].text, 0, rank);
-    }
-    findings_forget(&machine->findings);
-    errors_forget(&machine->errors);
+    programs_free(&machine->programs);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);
     debuggers_free(&machine->debuggers);
-    free(machine->nodes);
     free(machine->controller_memory);
-    machine->nodes = NULL;
     machine->controller_memory = NULL;
     plan_cache_free(machine->cache);
     machine->cache = NULL;

@@ -23,19 +23,15 @@
 
 #include "collectives/operation.h"
 #include "controller/controller.h"
-#include "controller/state.h"
 #include "host/machine/debuggers.h"
-#include "host/program/errors.h"
-#include "host/program/findings.h"
 #include "host/links/host_link.h"
-#include "host/machine/job.h"
+#include "host/job/programs.h"
 #include "host/machine/jtag.h"
 #include "host/machine/launcher.h"
 #include "host/console/message.h"
 #include "host/machine/rundir.h"
 #include "host/computer/target.h"
 #include "host/console/tell.h"
-#include "host/console/text_lines.h"
 
 enum { INJECTIONS_MAX = 8 };
 
@@ -77,18 +73,6 @@ struct machine_owner {
     void (*answered)(void *context); /* the nodes have been asked what they do; or NULL */
 };
 
-struct machine_node {
-    bool dead;       /* its process has ended */
-    bool receipted;  /* it holds what was sent */
-    bool running;    /* its program was started and has not ended */
-    bool exited;     /* ... has ended by itself */
-    int exit_status; /* when it has exited */
-    int exit_untold; /* status other than 0 that the user has not been told of */
-    unsigned report_count;
-    struct state_body state; /* its last answer */
-    struct text_lines text;
-};
-
 struct machine {
     struct machine_options options;
     struct machine_owner owner;
@@ -111,7 +95,7 @@ struct machine {
     bool handles_open;
     bool pumping;
 
-    struct machine_node *nodes;
+    struct programs programs;            /* of the present job, and their nodes */
     unsigned deaths_untold, deaths_told; /* of nodes */
     uint64_t start_us, boot_us;
     unsigned nodes_right;   /* in the boot: that have all their links */
@@ -125,8 +109,6 @@ struct machine {
     bool wait_told;
 
     uint32_t job_number;
-    struct findings findings; /* of the checks in its programs */
-    struct errors errors;     /* of the calls of its programs */
     struct job job;
     bool job_held;   /* job holds memory */
     struct job sent; /* an earlier one, whose memory circuits may still read */

@@ -126,3 +126,12 @@ void plan_purpose(const struct plan *plan, char text[PLAN_PURPOSE_MAX])
     }
     snprintf(text, PLAN_PURPOSE_MAX, "%s%s%s", operation->name, bytes, root);
 }
+
+void plan_list_unused_text(const struct plan_list *list, unsigned i, char text[MESSAGE_MAX])
+{
+    char purpose[PLAN_PURPOSE_MAX];
+
+    plan_purpose(list->plans[i], purpose);
+    snprintf(text, MESSAGE_MAX, "--plan %.200s was not used: no %s was called for", list->paths[i],
+             purpose);
+}

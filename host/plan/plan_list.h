@@ -30,6 +30,9 @@ void plan_list_free(struct plan_list *list);
 enum { PLAN_PURPOSE_MAX = 120 };
 void plan_purpose(const struct plan *plan, char text[PLAN_PURPOSE_MAX]);
 
+/* What is said of one that a run did not need. */
+void plan_list_unused_text(const struct plan_list *list, unsigned i, char text[MESSAGE_MAX]);
+
 /* Whether a plan that was read is for this machine; and, proved, right where its nodes have all
  * ports. */
 int plan_file_fits(const struct plan_file *file, const struct network *network,

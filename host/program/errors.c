@@ -22,20 +22,31 @@ enum blame {
     BLAME_OPEN   /* something that has not been heard of */
 };
 
-void errors_forget(struct errors *errors)
+bool errors_init(struct errors *errors, struct teller *teller, uint32_t nodes)
+{
+    *errors = (struct errors){
+        .teller = teller, .nodes = nodes, .endings = calloc(nodes, sizeof *errors->endings)};
+    return errors->endings != NULL;
+}
+
+void errors_free(struct errors *errors)
+{
+    if (errors->endings) {
+        errors_begin(errors);
+        free(errors->endings);
+        errors->endings = NULL;
+    }
+}
+
+void errors_begin(struct errors *errors)
 {
     for (uint32_t rank = 0; rank < errors->nodes; rank++) {
         free(errors->endings[rank].call);
+        errors->endings[rank] = (struct ending){.kind = ENDING_NONE};
     }
     json_decref(errors->failure);
-    memset(errors, 0, sizeof *errors);
-}
-
-void errors_begin(struct errors *errors, struct teller *teller, uint32_t nodes)
-{
-    errors_forget(errors);
-    errors->teller = teller;
-    errors->nodes = nodes;
+    *errors = (struct errors){
+        .teller = errors->teller, .nodes = errors->nodes, .endings = errors->endings};
 }
 
 static void note(struct errors *errors, uint64_t now_us)
@@ -177,7 +188,6 @@ static void tell_cause(struct errors *errors, const struct fault_call *call)
     uint32_t form = began >= ECUBE_CALLED_START ? ECUBE_CALLED_START - ECUBE_CALLED_COLLECTIVE : 0;
     const char *name = ecube_called_name(began - form);
     uint16_t number = number_of(call);
-    struct ranks ranks = {.count = 0};
     char who[RANKS_TEXT_MAX];
 
     if (errors->cause_told && errors->cause_number == number) {
@@ -185,15 +195,17 @@ static void tell_cause(struct errors *errors, const struct fault_call *call)
     }
     errors->cause_told = true;
     errors->cause_number = number;
+    struct ranks *ranks = ranks_make(errors->nodes);
     for (uint32_t rank = 0; rank < errors->nodes; rank++) {
         if (ended_before(&errors->endings[rank], number)) {
-            ranks.rank[ranks.count++] = rank;
+            ranks->rank[ranks->count++] = rank;
         }
     }
-    ranks_text(&ranks, who);
-    tell_trouble(errors->teller, ranks_members("ended-early", &ranks),
+    ranks_text(ranks, who);
+    tell_trouble(errors->teller, ranks_members("ended-early", ranks),
                  "%s ended without %s, which the others have called", who,
                  name ? name : "a collective");
+    free(ranks);
 }
 
 /* What is said of the error of a rank beside its call and place; "": what stands above says it. */
@@ -274,22 +286,23 @@ static void tell_joined(struct errors *errors, const struct ranks *ranks,
 static void tell_from(struct errors *errors, uint32_t first)
 {
     const struct fault_call *call = errors->endings[first].call;
-    struct ranks ranks;
+    struct ranks *ranks = ranks_make(errors->nodes);
     char line[FAULT_TEXT_MAX];
 
     line_text(errors, first, line);
-    find_equal(errors, first, line, &ranks);
+    find_equal(errors, first, line, ranks);
     if (blame_of(errors, call) == BLAME_ENDED) {
         tell_cause(errors, call);
     }
-    tell_joined(errors, &ranks, call, line);
+    tell_joined(errors, ranks, call, line);
     errors->any = true;
-    for (uint32_t i = 0; i < ranks.count; i++) {
-        struct ending *ending = &errors->endings[ranks.rank[i]];
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        struct ending *ending = &errors->endings[ranks->rank[i]];
 
         free(ending->call);
         ending->call = NULL;
     }
+    free(ranks);
 }
 
 static void tell_all_of(struct errors *errors, enum blame blame, bool with_reason)

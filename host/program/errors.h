@@ -26,7 +26,6 @@
 
 #include "controller/words.h"
 #include "host/program/fault.h"
-#include "host/computer/limits.h"
 #include "host/console/tell.h"
 
 /* How a program has ended. */
@@ -45,7 +44,7 @@ struct ending {
 struct errors {
     struct teller *teller;
     uint32_t nodes;
-    struct ending endings[MACHINE_NODES_MAX];
+    struct ending *endings;     /* of each node */
     bool fresh;                 /* there is something that has not been looked at */
     uint64_t first_us, last_us; /* of that */
     bool over, explained;       /* as errors_end says */
@@ -64,10 +63,12 @@ struct errors {
     uint16_t cause_number;
 };
 
-/* Programs begin. */
-void errors_begin(struct errors *errors, struct teller *teller, uint32_t nodes);
-/* What is held is forgotten. */
-void errors_forget(struct errors *errors);
+/* Of so many nodes; false: out of memory. */
+bool errors_init(struct errors *errors, struct teller *teller, uint32_t nodes);
+void errors_free(struct errors *errors);
+
+/* Programs begin; what is held is forgotten. */
+void errors_begin(struct errors *errors);
 
 /* The program of a rank has ended: by its exit, or by a fault that is told. */
 void errors_ended(struct errors *errors, uint32_t rank, bool well, uint16_t collectives,

@@ -24,13 +24,58 @@ enum {
     STATUS_SIGNAL = 128   /* a signal's number is added, as shells do */
 };
 
+void fault_symbols_close(struct fault_symbols *symbols)
+{
+    if (symbols) {
+        symbols_close(symbols->symbols);
+        *symbols = (struct fault_symbols){.opened = false};
+    }
+}
+
+/* NULL: there is no program, or it cannot be read. */
+static struct symbols *open_symbols(const struct fault_code *code)
+{
+    struct fault_symbols *kept = code->symbols;
+
+    if (!kept || !code->program) {
+        return code->program ? symbols_open(code->program) : NULL;
+    }
+    if (!kept->opened) {
+        kept->opened = true;
+        kept->symbols = symbols_open(code->program);
+    }
+    return kept->symbols;
+}
+
+static void put_symbols_away(const struct fault_code *code, struct symbols *symbols)
+{
+    if (!code->symbols) {
+        symbols_close(symbols);
+    }
+}
+
+/* The kernel's is that of the nodes. */
+static const struct processor *processor_of(const struct fault_code *code)
+{
+    return code->image && code->image->processor ? code->image->processor : &processor_armv7a;
+}
+
+static enum abort_cause cause_of(const struct fault_code *code, const struct fault_body *fault)
+{
+    return processor_of(code)->abort_cause(fault->status_register);
+}
+
+static uint32_t pc_of(const struct fault_code *code, const struct fault_body *fault)
+{
+    return fault->registers[PROCESSOR_PC] & processor_of(code)->code_mask;
+}
+
 /* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
-static uint32_t kind_of(const struct fault_body *fault)
+static uint32_t kind_of(const struct fault_code *code, const struct fault_body *fault)
 {
     uint32_t kind = fault->kind, sp = fault->registers[PROCESSOR_SP];
 
-    if (kind == FAULT_PREFETCH &&
-        processor_abort_cause(fault->status_register) == ABORT_BREAKPOINT) {
+    if (kind == FAULT_PREFETCH && cause_of(code, fault) == ABORT_BREAKPOINT) {
         return KIND_BREAKPOINT;
     }
     return kind == FAULT_DATA && sp < target_board()->stack_base &&
@@ -39,9 +84,9 @@ static uint32_t kind_of(const struct fault_body *fault)
                : kind;
 }
 
-int fault_status(const struct fault_body *fault)
+int fault_status(const struct fault_code *code, const struct fault_body *fault)
 {
-    switch (kind_of(fault)) {
+    switch (kind_of(code, fault)) {
     case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_ERROR: return STATUS_CALL;
@@ -61,13 +106,17 @@ static const char *foreign(uint32_t address)
                : "";
 }
 
-static void describe_data(const struct image *image, const struct fault_body *fault, char *text,
+static void describe_data(const struct fault_code *code, const struct fault_body *fault, char *text,
                           size_t room)
 {
+    const struct image *image = code->image;
+    enum abort_cause cause = cause_of(code, fault);
     uint32_t address = fault->address;
 
-    if (processor_abort_cause(fault->status_register) == ABORT_PERMISSION &&
-        address >= image->base && address < image->constants_end) {
+    if (cause == ABORT_FORBIDDEN) {
+        snprintf(text, room, "data abort at an address that is none, or a forbidden instruction");
+    } else if (cause == ABORT_PERMISSION && address >= image->base &&
+               address < image->constants_end) {
         snprintf(text, room, "wrote to %s at 0x%08x",
                  address < image->code_end ? "code" : "constants", address);
     } else {
@@ -94,7 +143,7 @@ static void describe_kind(const struct fault_code *code, uint32_t kind,
                           const struct fault_body *fault, char *text, size_t room)
 {
     switch (kind & ~(uint32_t)FAULT_KERNEL) {
-    case FAULT_DATA: describe_data(code->image, fault, text, room); break;
+    case FAULT_DATA: describe_data(code, fault, text, room); break;
     case FAULT_PREFETCH: describe_jump(fault->address, text, room); break;
     case KIND_BREAKPOINT: snprintf(text, room, "breakpoint instruction"); break;
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
@@ -114,21 +163,30 @@ static void describe_kind(const struct fault_code *code, uint32_t kind,
     }
 }
 
-void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
-                          char text[FAULT_TEXT_MAX])
+/* The last line has the processor's status, the others four registers each. */
+bool fault_registers_text(const struct fault_code *code, uint32_t rank,
+                          const struct fault_body *fault, unsigned line, char text[FAULT_TEXT_MAX])
 {
-    int bytes = snprintf(text, FAULT_TEXT_MAX, "  node %u:", (unsigned)rank);
+    const char *const *names = processor_of(code)->names;
+    int bytes = snprintf(text, FAULT_TEXT_MAX, "  node %u:", (unsigned)rank), head = bytes;
+    size_t room = FAULT_TEXT_MAX;
 
     if (line == FAULT_REGISTER_LINES - 1) {
-        snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %s 0x%08x, fault status 0x%08x",
-                 processor_names[PROCESSOR_STATUS], fault->processor_status,
+        if (names[PROCESSOR_STATUS]) {
+            bytes += snprintf(text + bytes, room - (size_t)bytes, " %s 0x%08x,",
+                              names[PROCESSOR_STATUS], fault->processor_status);
+        }
+        snprintf(text + bytes, room - (size_t)bytes, " fault status 0x%08x",
                  fault->status_register);
-        return;
+        return true;
     }
     for (unsigned i = line * 4; i < line * 4 + 4; i++) {
-        bytes += snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %3s 0x%08x",
-                          processor_names[i], fault->registers[i]);
+        if (names[i]) {
+            bytes += snprintf(text + bytes, room - (size_t)bytes, " %3s 0x%08x", names[i],
+                              fault->registers[i]);
+        }
     }
+    return bytes > head;
 }
 
 /* Whether what is around a place is told: the user's own calls, and of those into the library the
@@ -173,27 +231,61 @@ static void tell_places(const struct symbol_place *places, unsigned count, bool 
 
 /* Where a program is and who called it there; `leave_out`: of the library only what has been called
  * by nobody else. False when it is not known where it is. */
-static bool describe_calls(const struct fault_code *code, struct unwind *from, bool leave_out,
-                           unsigned told_max, char text[PLACE_TEXT_MAX])
+static bool describe_calls(struct symbols *symbols, const uint32_t *addresses, unsigned calls,
+                           bool leave_out, unsigned told_max, char text[PLACE_TEXT_MAX])
 {
     struct symbol_place places[PLACES_MAX];
-    uint32_t addresses[PLACES_MAX];
     unsigned count = 0;
+    bool away = symbols_places(symbols, addresses[0], places, PLACES_MAX) == 0;
 
-    text[0] = '\0';
-    from->image = code->image;
-    from->symbols = code->program ? symbols_open(code->program) : NULL;
-    if (!from->symbols) {
-        return false;
-    }
-    unsigned calls = unwind(from, addresses, PLACES_MAX);
-    bool away = symbols_places(from->symbols, addresses[0], places, PLACES_MAX) == 0;
     for (unsigned i = 0; i < calls; i++) {
-        count += symbols_places(from->symbols, addresses[i], places + count, PLACES_MAX - count);
+        count += symbols_places(symbols, addresses[i], places + count, PLACES_MAX - count);
     }
-    symbols_close(from->symbols);
     tell_places(places, count, away && !leave_out, leave_out, told_max, text);
     return !away;
+}
+
+/* The same of what can be found in registers and a piece of the stack. */
+static bool describe_unwound(const struct fault_code *code, struct unwind *from, bool leave_out,
+                             unsigned told_max, char text[PLACE_TEXT_MAX])
+{
+    struct symbols *symbols = open_symbols(code);
+    uint32_t addresses[PLACES_MAX];
+
+    text[0] = '\0';
+    if (!symbols) {
+        return false;
+    }
+    from->image = code->image;
+    from->symbols = symbols;
+    unsigned calls = unwind(from, addresses, PLACES_MAX);
+    bool known = describe_calls(symbols, addresses, calls, leave_out, told_max, text);
+    put_symbols_away(code, symbols);
+    return known;
+}
+
+/* The same of calls that whoever runs the program knows. */
+static bool describe_known(const struct fault_code *code, const uint32_t *addresses, unsigned calls,
+                           bool leave_out, unsigned told_max, char text[PLACE_TEXT_MAX])
+{
+    struct symbols *symbols = open_symbols(code);
+
+    text[0] = '\0';
+    if (!symbols || calls == 0) {
+        put_symbols_away(code, symbols);
+        return false;
+    }
+    bool known = describe_calls(symbols, addresses, calls, leave_out, told_max, text);
+    put_symbols_away(code, symbols);
+    return known;
+}
+
+void fault_calls_text(const struct fault_code *code, uint32_t rank, char text[PLACE_TEXT_MAX])
+{
+    uint32_t addresses[PLACES_MAX];
+    unsigned calls = code->calls(code->context, rank, addresses, PLACES_MAX);
+
+    describe_known(code, addresses, calls, false, CALLS_TOLD_MAX, text);
 }
 
 void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
@@ -202,26 +294,42 @@ void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
     uint32_t registers[PROCESSOR_REGISTERS] = {[PROCESSOR_LR] = lr, [PROCESSOR_PC] = pc};
     struct unwind from = {.registers = registers};
 
-    describe_calls(code, &from, false, 2, text);
+    if (code->calls) {
+        describe_known(code, &pc, 1, false, 2, text);
+    } else {
+        describe_unwound(code, &from, false, 2, text);
+    }
 }
 
 /* The same of a fault, from its registers and its piece of the stack. */
-static bool describe_fault(const struct fault_code *code, const struct fault_body *fault,
-                           uint32_t kind, char text[PLACE_TEXT_MAX])
+static bool describe_report(const struct fault_code *code, const struct fault_body *fault,
+                            uint32_t kind, bool leave_out, char text[PLACE_TEXT_MAX])
 {
     uint32_t registers[PROCESSOR_REGISTERS];
     struct unwind from = {.registers = registers,
                           .stack_start = fault->line,
                           .stack_bytes = fault->tail_bytes,
                           .stack = fault->tail};
-    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL || kind == FAULT_ERROR ||
-                kind == FAULT_FINDING;
 
     memcpy(registers, fault->registers, sizeof registers);
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
         registers[PROCESSOR_PC] = 0;
     }
-    return describe_calls(code, &from, trap, CALLS_TOLD_MAX, text) || trap;
+    return describe_unwound(code, &from, leave_out, CALLS_TOLD_MAX, text);
+}
+
+static bool describe_fault(const struct fault_code *code, uint32_t rank,
+                           const struct fault_body *fault, uint32_t kind, char text[PLACE_TEXT_MAX])
+{
+    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL || kind == FAULT_ERROR ||
+                kind == FAULT_FINDING;
+    uint32_t addresses[PLACES_MAX];
+
+    if (!code->calls) {
+        return describe_report(code, fault, kind, trap, text) || trap;
+    }
+    unsigned calls = code->calls(code->context, rank, addresses, PLACES_MAX);
+    return describe_known(code, addresses, calls, trap, CALLS_TOLD_MAX, text) || trap;
 }
 
 static void describe_kernel(const struct fault_code *code, uint32_t pc, char text[PLACE_TEXT_MAX])
@@ -258,26 +366,27 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
     if (!call_error_reason(&told->error, code->network, code->image, rank, told->reason)) {
         told->reason[0] = '\0';
     }
-    describe_fault(code, fault, FAULT_ERROR, told->place);
+    describe_fault(code, rank, fault, FAULT_ERROR, told->place);
     if (strcmp(told->place, " in ecube_error_trap") == 0) { /* no caller was found */
         told->place[0] = '\0';
     }
 }
 
-void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
-                        const struct finding *finding, char text[FAULT_TEXT_MAX])
+void fault_finding_text(const struct fault_code *code, uint32_t rank,
+                        const struct fault_body *fault, const struct finding *finding,
+                        char text[FAULT_TEXT_MAX])
 {
-    struct symbols *symbols = code->program ? symbols_open(code->program) : NULL;
+    struct symbols *symbols = open_symbols(code);
     char words[FINDING_TEXT_MAX], place[PLACE_TEXT_MAX];
 
     finding_text(finding, symbols, words);
-    symbols_close(symbols);
+    put_symbols_away(code, symbols);
     if (finding->kind == FINDING_STILL_OPEN || finding->kind == FINDING_NOT_RECEIVED) {
         place[0] = '\0';
     } else if (fault->registers[3] == 1) {
         snprintf(place, sizeof place, " at the program's end");
     } else {
-        describe_fault(code, fault, FAULT_FINDING, place);
+        describe_fault(code, rank, fault, FAULT_FINDING, place);
     }
     snprintf(text, FAULT_TEXT_MAX, "%s%s%s", words, place[0] ? ", found" : "", place);
 }
@@ -285,7 +394,7 @@ void fault_finding_text(const struct fault_code *code, const struct fault_body *
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
                        char text[FAULT_TEXT_MAX])
 {
-    uint32_t kind = kind_of(fault), pc = fault->registers[PROCESSOR_PC];
+    uint32_t kind = kind_of(code, fault), pc = pc_of(code, fault);
     bool kernel = kind >= FAULT_KERNEL;
     char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
@@ -296,13 +405,13 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
     if (kernel) {
         describe_kernel(code, pc, place);
     }
-    bool known = !kernel && describe_fault(code, fault, kind, place);
+    bool known = !kernel && describe_fault(code, rank, fault, kind, place);
     json_t *members = tell_node_members(kernel ? "kernel-fault" : "fault", rank);
     json_object_set_new(members, "address", json_integer(fault->address));
-    json_object_set_new(members, "pc", json_integer(processor_code_address(pc)));
-    json_object_set_new(members, "status", json_integer(fault_status(fault)));
+    json_object_set_new(members, "pc", json_integer(pc));
+    json_object_set_new(members, "status", json_integer(fault_status(code, fault)));
     if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
-        snprintf(at, sizeof at, ", pc 0x%08x", processor_code_address(pc));
+        snprintf(at, sizeof at, ", pc 0x%08x", pc);
     }
     snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): %s%s%s%s", (unsigned)rank, (unsigned)rank,
              kernel ? "kernel fault: " : "", what, at, place);

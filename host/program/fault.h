@@ -23,16 +23,29 @@ enum {
     FAULT_REGISTER_LINES = 5
 };
 
+/* The symbols of a program that stay open between questions: to read them takes long. */
+struct fault_symbols {
+    struct symbols *symbols;
+    bool opened; /* ... or it was tried in vain */
+};
+
+void fault_symbols_close(struct fault_symbols *symbols);
+
 /* What a node runs. */
 struct fault_code {
     const struct image *image; /* of the program */
     const char *program;       /* ELF files; NULL: there is no program */
     const char *kernel;
     const struct network *network;
+    struct fault_symbols *symbols; /* of `program`; NULL: they are read for each question */
+    /* Where the program of a rank is that has been ended, and who called it there, innermost first;
+     * how many. NULL: what is known is in its report. */
+    unsigned (*calls)(void *context, uint32_t rank, uint32_t *addresses, unsigned room);
+    void *context;
 };
 
 /* What the tool exits with for it. */
-int fault_status(const struct fault_body *fault);
+int fault_status(const struct fault_code *code, const struct fault_body *fault);
 
 /* An error of a call of ecube.h that has ended a program. */
 struct fault_call {
@@ -51,12 +64,16 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
                        char text[FAULT_TEXT_MAX]);
 
 /* One of what the checking library has found, and where the program was then. */
-void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
-                        const struct finding *finding, char text[FAULT_TEXT_MAX]);
+void fault_finding_text(const struct fault_code *code, uint32_t rank,
+                        const struct fault_body *fault, const struct finding *finding,
+                        char text[FAULT_TEXT_MAX]);
 
-/* One of FAULT_REGISTER_LINES lines of registers. */
-void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
-                          char text[FAULT_TEXT_MAX]);
+/* One of FAULT_REGISTER_LINES lines of registers; false: the report has none of them. */
+bool fault_registers_text(const struct fault_code *code, uint32_t rank,
+                          const struct fault_body *fault, unsigned line, char text[FAULT_TEXT_MAX]);
+
+/* The same words of a program whose calls are known. */
+void fault_calls_text(const struct fault_code *code, uint32_t rank, char text[PLACE_TEXT_MAX]);
 
 /* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
 void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,

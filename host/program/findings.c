@@ -17,10 +17,11 @@ void findings_forget(struct findings *findings)
     findings->count = findings->more = 0;
 }
 
-void findings_begin(struct findings *findings, struct teller *teller)
+void findings_begin(struct findings *findings, struct teller *teller, uint32_t nodes)
 {
     findings_forget(findings);
     findings->teller = teller;
+    findings->nodes = nodes;
 }
 
 /* The one with this text, or a new one; NULL: there is no room. */
@@ -33,7 +34,8 @@ static struct held_finding *hold(struct findings *findings, const char *text)
             return findings->held[i];
         }
     }
-    if (findings->count < FINDINGS_HELD_MAX && (held = calloc(1, sizeof *held))) {
+    if (findings->count < FINDINGS_HELD_MAX &&
+        (held = calloc(1, sizeof *held + findings->nodes * sizeof held->of[0]))) {
         snprintf(held->text, sizeof held->text, "%s", text);
         findings->held[findings->count++] = held;
     }
@@ -51,7 +53,7 @@ bool findings_add(struct findings *findings, const struct fault_code *code, uint
     findings->more += more;
     findings->last_us = now_us;
     for (unsigned i = 0; i < count; i++) {
-        fault_finding_text(code, fault, &list[i], text);
+        fault_finding_text(code, rank, fault, &list[i], text);
         struct held_finding *held = hold(findings, text);
         if (!held) {
             findings->more++;
@@ -66,23 +68,24 @@ bool findings_add(struct findings *findings, const struct fault_code *code, uint
 
 static void tell_one(struct findings *findings, const struct held_finding *held)
 {
-    struct ranks ranks = {.count = 0};
+    struct ranks *ranks = ranks_make(findings->nodes);
     char who[RANKS_TEXT_MAX], times[40] = "";
 
-    for (uint32_t rank = 0; rank < MACHINE_NODES_MAX; rank++) {
+    for (uint32_t rank = 0; rank < findings->nodes; rank++) {
         if (held->of[rank]) {
-            ranks.rank[ranks.count++] = rank;
+            ranks->rank[ranks->count++] = rank;
         }
     }
-    ranks_text(&ranks, who);
-    if (held->times > ranks.count) {
+    ranks_text(ranks, who);
+    if (held->times > ranks->count) {
         snprintf(times, sizeof times, "%u times: ", held->times);
     }
-    json_t *members = ranks_members("finding", &ranks);
+    json_t *members = ranks_members("finding", ranks);
     json_object_set_new(members, "finding", json_string(held->name));
     json_object_set_new(members, "times", json_integer(held->times));
     json_object_set_new(members, "status", json_integer(STATUS_FINDING));
     tell_trouble(findings->teller, members, "%s: %s%s", who, times, held->text);
+    free(ranks);
 }
 
 void findings_tell(struct findings *findings)

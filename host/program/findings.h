@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "host/program/fault.h"
-#include "host/computer/limits.h"
 #include "host/console/tell.h"
 
 enum { FINDINGS_HELD_MAX = 64 }; /* different ones; more are counted */
@@ -20,18 +19,19 @@ struct held_finding {
     char text[FAULT_TEXT_MAX];
     const char *name;
     unsigned times;
-    bool of[MACHINE_NODES_MAX];
+    bool of[]; /* each node */
 };
 
 struct findings {
     struct teller *teller;
+    uint32_t nodes;
     struct held_finding *held[FINDINGS_HELD_MAX];
     unsigned count, more;
     uint64_t last_us; /* when the last one came */
 };
 
 /* A run begins; what is held is forgotten. */
-void findings_begin(struct findings *findings, struct teller *teller);
+void findings_begin(struct findings *findings, struct teller *teller, uint32_t nodes);
 void findings_forget(struct findings *findings);
 
 /* What a fault of FAULT_FINDING tells; false: nothing. */

@@ -179,7 +179,7 @@ int image_read(struct image *image, const char *path, struct message *message)
     struct elf_segments segments;
     struct elf_file file;
 
-    *image = (struct image){0};
+    *image = (struct image){.processor = &processor_armv7a};
     if (elf_file_open(&file, path, "ecube-cc", message) != 0) {
         return -1;
     }

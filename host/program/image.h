@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/processor.h"
 #include "host/console/message.h"
 
 struct image {
@@ -18,6 +19,7 @@ struct image {
     /* Up to where it is code, and behind that constants (wire/run.h); both are `base` unless its
      * segments say so: code, constants and data, in this order, each on pages of its own. */
     uint32_t code_end, constants_end;
+    const struct processor *processor; /* that executes it */
     bool checked; /* linked by ecube-cc --check: it has a note that says so (wire/finding.h) */
     uint8_t *data;
 };

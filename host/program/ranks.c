@@ -1,8 +1,20 @@
 #include "host/program/ranks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/check.h"
 
 enum { RUNS_MAX = 6 };
+
+struct ranks *ranks_make(uint32_t room)
+{
+    struct ranks *ranks = malloc(sizeof *ranks + room * sizeof ranks->rank[0]);
+
+    CHECK(ranks);
+    ranks->count = 0;
+    return ranks;
+}
 
 void ranks_text(const struct ranks *ranks, char text[RANKS_TEXT_MAX])
 {

@@ -6,15 +6,17 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "host/computer/limits.h"
-
 enum { RANKS_TEXT_MAX = 160 };
 
 /* In rising order. */
 struct ranks {
     uint32_t count;
-    uint32_t rank[MACHINE_NODES_MAX];
+    uint32_t rank[];
 };
+
+/* An empty set with room for so many, to be freed. Memory is that of a machine's nodes: never NULL.
+ */
+struct ranks *ranks_make(uint32_t room);
 
 /* "rank 1", "ranks 0, 2-1023", "ranks 0, 2, 4, 6, 8, 10 and 53 more" */
 void ranks_text(const struct ranks *ranks, char text[RANKS_TEXT_MAX]);

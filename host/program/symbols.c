@@ -8,6 +8,7 @@
 
 struct symbols {
     Dwfl *dwfl;
+    uint32_t apart; /* in an address that is looked up: not where a symbol of the format stands */
     uint32_t own_code; /* the user's code begins here: program_own_code of linker/program.ld.S */
 };
 
@@ -34,6 +35,16 @@ static uint32_t find_own_code(Dwfl_Module *module)
     return 0; /* a file without: all is the user's */
 }
 
+/* At a function's first address the ARM format has a symbol $t too. */
+static uint32_t find_apart(Dwfl_Module *module)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    GElf_Ehdr header;
+
+    return elf && gelf_getehdr(elf, &header) && header.e_machine == EM_ARM ? 1 : 0;
+}
+
 struct symbols *symbols_open(const char *elf_path)
 {
     static const Dwfl_Callbacks callbacks = {
@@ -46,7 +57,8 @@ struct symbols *symbols_open(const char *elf_path)
 
     if (symbols && (symbols->dwfl = dwfl_begin(&callbacks))) {
         dwfl_report_begin(symbols->dwfl);
-        module = dwfl_report_offline(symbols->dwfl, "", elf_path, -1);
+        /* Where it is linked to: a shared object is not moved, either. */
+        module = dwfl_report_elf(symbols->dwfl, "", elf_path, -1, 0, true);
         dwfl_report_end(symbols->dwfl, NULL, NULL);
     }
     if (!module) {
@@ -54,6 +66,7 @@ struct symbols *symbols_open(const char *elf_path)
         return NULL;
     }
     symbols->own_code = find_own_code(module);
+    symbols->apart = find_apart(module);
     return symbols;
 }
 
@@ -130,8 +143,7 @@ unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol
                         unsigned room)
 {
     Dwfl_Module *module = code_at(symbols, address);
-    /* Not at its first address, where the ARM format has a symbol $t too. */
-    const char *function = module ? dwfl_module_addrname(module, address | 1) : NULL;
+    const char *function = module ? dwfl_module_addrname(module, address | symbols->apart) : NULL;
     Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
     const char *file = NULL;
     int number = 0;
@@ -158,10 +170,11 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t address)
     GElf_Sym symbol;
     GElf_Off offset;
 
-    if (!module || !dwfl_module_addrinfo(module, address | 1, &offset, &symbol, NULL, NULL, NULL)) {
+    if (!module || !dwfl_module_addrinfo(module, address | symbols->apart, &offset, &symbol, NULL,
+                                         NULL, NULL)) {
         return 0;
     }
-    return (address | 1) - (uint32_t)offset;
+    return (address | symbols->apart) - (uint32_t)offset;
 }
 
 /* Of libdw's descriptions those that compilers and assemblers write for functions of C: cfa is a

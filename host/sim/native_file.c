@@ -145,6 +145,7 @@ static int fill_image(struct reading *reading, struct message *message)
     struct image *image = &reading->to->image;
     uint64_t end = data->p_filesz ? data->p_vaddr + data->p_filesz : code->p_vaddr + code->p_memsz;
 
+    image->processor = &processor_x86_64;
     image->base = (uint32_t)code->p_vaddr;
     image->bytes = (uint32_t)(end - code->p_vaddr);
     image->bss_end = (uint32_t)(data->p_vaddr + data->p_memsz);

@@ -18,6 +18,7 @@
 #include "host/command/output.h"
 #include "host/console/report.h"
 #include "host/sim/sim.h"
+#include "host/sim/watch.h"
 #include "host/command/verbs.h"
 #include "host/console/view.h"
 #include "network/network.h"
@@ -25,13 +26,10 @@
 
 enum {
     CHUNK_EVENTS = 4096,
-    MESSAGES_DEFAULT = 16,
     THREAD_NODES = 64 /* fewer are not worth a thread */
 };
 
 static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for its data */
-
-static volatile sig_atomic_t interrupted;
 
 /* What runs, for the last words of a process whose own code has failed. */
 static const struct sim *present;
@@ -48,11 +46,6 @@ static void on_abort(int number)
                 present_seed, sim_events(present));
     }
     raise(number); /* it may have come from elsewhere than abort() */
-}
-
-static void on_signal(int number)
-{
-    interrupted = number;
 }
 
 static uint64_t now_us(void)
@@ -125,20 +118,39 @@ static void choose_threads(struct sim_arguments *arguments)
     }
 }
 
-static int prepare(struct sim_run *run, struct output *output, struct message *message)
+static int prepare_scenario(struct sim_run *run, struct message *message)
 {
     struct sim_arguments *arguments = &run->arguments;
     struct sim_options *options = &arguments->options;
 
-    if (sim_arguments_finish(arguments, message) != 0 || make_plans(run, message) != 0 ||
-        check_sizes(arguments, message) != 0) {
+    if (make_plans(run, message) != 0 || check_sizes(arguments, message) != 0) {
         return -1;
     }
     struct download_costs costs = sim_download_costs(options, options->image_bytes);
     options->download_x =
         arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, &arguments->network);
     choose_threads(arguments);
-    if (choose_contents(arguments, message) != 0) {
+    return choose_contents(arguments, message);
+}
+
+static int prepare_program(struct sim_run *run, struct message *message)
+{
+    if (sim_program_make(&run->program, &run->arguments, message) != 0 ||
+        make_plans(run, message) != 0) {
+        return -1;
+    }
+    choose_threads(&run->arguments);
+    return sim_program_check_memory(&run->program, message);
+}
+
+static int prepare(struct sim_run *run, struct output *output, struct message *message)
+{
+    struct sim_arguments *arguments = &run->arguments;
+    struct sim_options *options = &arguments->options;
+
+    if (sim_arguments_finish(arguments, message) != 0 ||
+        (arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
+            0) {
         return -1;
     }
     if (output_open(output, arguments->json, message) != 0) {
@@ -179,51 +191,86 @@ static void note_lines(struct sim_run *run, const struct sim *sim, unsigned *com
     }
 }
 
-static int execute(struct sim_run *run, struct message *message)
+/* Until it is over, or is ended; a reader who has gone away ends it, too. */
+static void advance(struct sim_run *run, struct sim *sim, struct view *view)
 {
-    struct view view;
     unsigned complete = 0;
     uint64_t shown_us = 0;
 
+    while (!watch_over() && !sink_error(view->sink) && sim_advance(sim, CHUNK_EVENTS)) {
+        note_lines(run, sim, &complete);
+        if (view->redraws && !view->quiet && now_us() - shown_us > 100000) {
+            shown_us = now_us();
+            show_progress(view, sim);
+        }
+    }
+    note_lines(run, sim, &complete);
+    run->cut = watch_over();
+}
+
+static int begin(struct sim_run *run, struct sim **sim, struct message *message)
+{
+    const struct sim_arguments *arguments = &run->arguments;
+    bool program = arguments->program != NULL;
+
+    if (program && native_file_check(&run->program.file, message) != 0) {
+        return -1;
+    }
     if (output_begin(&run->trace_output, message) != 0) {
         return -1;
     }
     run->start_us = run->begun_us[0] = now_us();
-    struct sim *sim = sim_make(&run->arguments.options);
-    if (!sim) {
+    if (!watch_begin(arguments->timeout_ms, program) ||
+        !(*sim = sim_make(&run->arguments.options))) {
+        watch_end();
         return message_set(message, "out of memory");
     }
-    view_init(&view, sink_open(NULL, NULL), run->arguments.network.nodes, false);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    present = sim;
-    present_seed = run->arguments.options.seed;
-    signal(SIGABRT, on_abort);
-    while (!interrupted && sim_advance(sim, CHUNK_EVENTS)) {
-        note_lines(run, sim, &complete);
-        if (view.redraws && now_us() - shown_us > 100000) {
-            shown_us = now_us();
-            show_progress(&view, sim);
-        }
+    if (program) {
+        sim_program_begin(&run->program, *sim);
     }
-    note_lines(run, sim, &complete);
-    run->predicted_ns = sim_download_predicted_ns(run);
+    present = *sim;
+    present_seed = arguments->options.seed;
+    signal(SIGABRT, on_abort);
+    return 0;
+}
+
+static int execute(struct sim_run *run, struct message *message)
+{
+    struct view own, *view = run->arguments.program ? &run->program.view : &own;
+    struct sim *sim;
+
+    if (begin(run, &sim, message) != 0) {
+        return -1;
+    }
+    view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
+    advance(run, sim, view);
+    if (run->arguments.program) {
+        run->status = sim_program_end(&run->program, &run->result, run->cut);
+    } else {
+        run->predicted_ns = sim_download_predicted_ns(run);
+    }
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     if (run->arguments.options.traced) {
         run->trace = sim_trace_end(sim);
         close(run->trace_output.fd);
     }
-    view_close(&view);
+    if (!run->arguments.program) {
+        view_close(view);
+    }
     present = NULL;
     sim_free(sim);
+    watch_end();
     return 0;
 }
 
 static int status_of(const struct sim_run *run)
 {
-    if (interrupted) {
-        return 128 + interrupted;
+    if (run->arguments.program) {
+        return run->status;
+    }
+    if (run->cut) {
+        return watch_signal() ? 128 + watch_signal() : STATUS_TIMEOUT;
     }
     switch (run->result.verdict) {
     case SIM_GOOD: return 0;
@@ -235,7 +282,7 @@ static int status_of(const struct sim_run *run)
     }
 }
 
-static void print_trace(const struct sim_run *run)
+static void print_trace(const struct sim_run *run, FILE *file)
 {
     char digest[65];
 
@@ -243,8 +290,8 @@ static void print_trace(const struct sim_run *run)
         return;
     }
     sim_trace_digest_text(&run->trace, digest);
-    printf("trace     %s, %" PRIu64 " events, %" PRIu64 " bytes, SHA-256\n          %s\n",
-           run->arguments.trace, run->trace.events, run->trace.bytes, digest);
+    fprintf(file, "trace     %s, %" PRIu64 " events, %" PRIu64 " bytes, SHA-256\n          %s\n",
+            run->arguments.trace, run->trace.events, run->trace.bytes, digest);
 }
 
 static int check_trace(const struct sim_run *run, struct message *message)
@@ -254,7 +301,7 @@ static int check_trace(const struct sim_run *run, struct message *message)
                             : 0;
 }
 
-static void print_summary(const struct sim_run *run)
+static void print_summary(const struct sim_run *run, FILE *file)
 {
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
@@ -262,29 +309,34 @@ static void print_summary(const struct sim_run *run)
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
-    if (options->scenario != SIM_LOAD && r->receipts) {
-        printf("\ndownload  decremental, x %u, %" PRIu64
-               " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u%s",
-               options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
-               (double)run->predicted_ns / 1e3, r->receipts, (unsigned)run->arguments.network.nodes,
-               download_note(r->download_ns, run->predicted_ns));
+    if (options->scenario != SIM_LOAD && r->receipts && !run->arguments.program) {
+        fprintf(file,
+                "\ndownload  decremental, x %u, %" PRIu64
+                " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u%s",
+                options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
+                (double)run->predicted_ns / 1e3, r->receipts,
+                (unsigned)run->arguments.network.nodes,
+                download_note(r->download_ns, run->predicted_ns));
     }
-    printf("\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
-           "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
-           "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
-           run->arguments.network_name, (unsigned)run->arguments.network.nodes,
-           run->arguments.network.nodes == 1 ? "" : "s", r->events,
-           seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
-           r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
-           r->digest[0], r->digest[1]);
+    fprintf(file,
+            "\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
+            "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
+            "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
+            run->arguments.network_name, (unsigned)run->arguments.network.nodes,
+            run->arguments.network.nodes == 1 ? "" : "s", r->events,
+            seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
+            r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
+            r->digest[0], r->digest[1]);
     if (options->scenario > SIM_LOAD) {
-        printf("          repeatable from the seed; %" PRIu64 " of %" PRIu64
-               " requests came to a link after their model time\n",
-               r->late, r->requests);
+        fprintf(file,
+                "          repeatable from the seed; %" PRIu64 " of %" PRIu64
+                " requests came to a link after their model time\n",
+                r->late, r->requests);
     }
     if (!r->checked && options->scenario != SIM_LOAD) {
-        puts("          contents were not checked: there is no memory for them, or --contents "
-             "shared");
+        fputs("          contents were not checked: there is no memory for them, or --contents "
+              "shared\n",
+              file);
     }
 }
 
@@ -329,13 +381,13 @@ static void print_end(const struct sim_run *run)
     const struct sim_result *r = &run->result;
     uint64_t at = r->trouble_count ? r->trouble_event : r->events;
 
-    if (!interrupted &&
+    if (!run->cut &&
         (r->verdict == SIM_GOOD || r->verdict == SIM_STOPPED || r->verdict == SIM_NO_MEMORY)) {
         return;
     }
     fprintf(stderr, "ecube: seed %" PRIu64 ", %s at event %" PRIu64, run->arguments.options.seed,
-            interrupted ? "interrupted" : "ended", r->events);
-    if (interrupted && !r->trouble_count) {
+            run->cut ? "interrupted" : "ended", r->events);
+    if (run->cut && !r->trouble_count) {
         fputc('\n', stderr);
     } else {
         fprintf(stderr,
@@ -345,12 +397,11 @@ static void print_end(const struct sim_run *run)
     }
 }
 
-static void print_troubles(const struct sim_run *run)
+/* Those of a program have been told (sim_program.h). */
+static void print_results_troubles(const struct sim_run *run)
 {
     const struct sim_result *r = &run->result;
 
-    fflush(stdout);
-    print_missed_faults(run);
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         fprintf(stderr, "ecube: %s\n", r->troubles[i]);
     }
@@ -360,11 +411,52 @@ static void print_troubles(const struct sim_run *run)
     if (r->verdict == SIM_WRONG) {
         fputs("ecube: wrong bytes, and nothing told of them\n", stderr);
     }
+}
+
+static void print_troubles(const struct sim_run *run)
+{
+
+    fflush(stdout);
+    print_missed_faults(run);
+    if (!run->arguments.program) {
+        print_results_troubles(run);
+    }
     for (unsigned i = 0; i < run->history_count; i++) {
         fprintf(stderr, "%s\n", run->history[i]);
     }
     print_stop(run);
     print_end(run);
+}
+
+/* What was found, in words and as JSON. */
+static json_t *show(struct sim_run *run)
+{
+    struct sim_program *program = run->arguments.program ? &run->program : NULL;
+    FILE *file = program ? stderr : stdout;
+    json_t *result = sim_describe(run, status_of(run));
+
+    if (program) {
+        view_result(&program->view, result);
+        sim_program_tell_unused(program);
+        run->status = sink_close(program->view.sink, UINT64_MAX, run->status);
+    } else if (!run->arguments.quiet) {
+        report_print(stdout, json_object_get(result, "reports"));
+    }
+    if (!run->arguments.quiet) {
+        print_summary(run, file);
+        print_trace(run, file);
+    }
+    print_troubles(run);
+    return result;
+}
+
+static void free_run(struct sim_run *run)
+{
+    sim_plans_free(run->plans);
+    if (run->arguments.program) {
+        sim_program_free(&run->program);
+    }
+    plan_list_free(&run->arguments.written);
 }
 
 int verb_sim(int argc, char **argv)
@@ -373,10 +465,9 @@ int verb_sim(int argc, char **argv)
     struct output output;
     struct message message;
 
-    run.arguments = (struct sim_arguments){
-        .machine = options_machine_defaults(),
-        .x = DOWNLOAD_X_BEST,
-        .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
+    run.arguments = (struct sim_arguments){.machine = options_machine_defaults(),
+                                           .x = DOWNLOAD_X_BEST,
+                                           .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
     command_line_parse(&sim_line, argc, argv, &run.arguments);
     if (prepare(&run, &output, &message) != 0) {
         return message_print(&message);
@@ -386,13 +477,8 @@ int verb_sim(int argc, char **argv)
         output_drop(&run.trace_output);
         return message_print(&message);
     }
-    json_t *reports = sim_reports(&run);
-    report_print(stdout, reports);
-    print_summary(&run);
-    print_trace(&run);
-    print_troubles(&run);
+    json_t *result = show(&run);
     int status = status_of(&run);
-    json_t *result = sim_describe(&run, reports, status);
     if (check_trace(&run, &message) != 0) {
         status = message_print(&message);
     }
@@ -400,7 +486,6 @@ int verb_sim(int argc, char **argv)
         status = message_print(&message);
     }
     json_decref(result);
-    sim_plans_free(run.plans);
-    plan_list_free(&run.arguments.written);
+    free_run(&run);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "host/command/options.h"
 #include "host/command/output.h"
 #include "host/plan/plan_list.h"
+#include "host/sim/sim_program.h"
 #include "sim/simulation.h"
 
 struct sim_arguments {
@@ -18,6 +19,12 @@ struct sim_arguments {
     char network_name[NETWORK_NAME_MAX];
     struct sim_options options;
     const char *json, *trace, *parameter, *type, *operator_;
+    const char *program;      /* NULL: a scenario */
+    const char *const *words; /* for the program */
+    unsigned word_count;
+    const char *strategy; /* NULL: not given */
+    uint32_t timeout_ms;  /* 0: none */
+    bool quiet, verbose;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
     unsigned fault_count;
@@ -34,7 +41,10 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
 struct sim_run {
     struct sim_arguments arguments;
     struct sim_plans *plans;
+    struct sim_program program; /* when there is one */
     struct sim_result result;
+    int status; /* of the program; of a scenario it follows from the result */
+    bool cut;   /* --timeout or a signal has ended it */
     struct output trace_output;
     struct trace_result trace;
     uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
@@ -49,9 +59,9 @@ struct sim_run {
 struct download_costs sim_download_costs(const struct sim_options *options, uint32_t image_bytes);
 /* The closed form of the last download: of the scenario's image, or of the one before it. */
 uint64_t sim_download_predicted_ns(const struct sim_run *run);
-/* The lines, as report_print takes them. */
-json_t *sim_reports(const struct sim_run *run);
-/* The object of --json; takes over the reports. */
-json_t *sim_describe(const struct sim_run *run, json_t *reports, int status);
+/* The object of --json. */
+json_t *sim_describe(const struct sim_run *run, int status);
+/* The members of a trouble of the simulation's own. */
+json_t *sim_describe_about(const struct sim_about *about);
 /* The digest of its trace. */
 void sim_trace_digest_text(const struct trace_result *trace, char text[65]);

@@ -40,7 +40,8 @@ uint64_t sim_download_predicted_ns(const struct sim_run *run)
     return download_decremental_ns(&costs, &run->arguments.network, options->download_x);
 }
 
-json_t *sim_reports(const struct sim_run *run)
+/* The lines, as report_print takes them. */
+static json_t *sim_reports(const struct sim_run *run)
 {
     const struct sim_options *options = &run->arguments.options;
     struct report reports[SIM_SIZES_MAX];
@@ -109,15 +110,15 @@ static json_t *describe_download(const struct sim_run *run)
                      (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
 }
 
-static json_t *describe_trouble(const char *text, const struct sim_about *about)
+json_t *sim_describe_about(const struct sim_about *about)
 {
     json_t *nodes = json_array();
 
     for (unsigned i = 0; i < about->node_count; i++) {
         json_array_append_new(nodes, json_integer(about->nodes[i]));
     }
-    json_t *trouble = json_pack("{s:s, s:o, s:s}", "kind", sim_trouble_name(about->kind), "nodes",
-                                nodes, "text", text);
+    json_t *trouble =
+        json_pack("{s:s, s:o}", "kind", sim_trouble_name(about->kind), "nodes", nodes);
     if (about->kind == SIM_TROUBLE_ABORTED) {
         json_object_set_new(trouble, "status", json_integer(SIM_ABORT_STATUS));
     }
@@ -127,32 +128,79 @@ static json_t *describe_trouble(const char *text, const struct sim_about *about)
     return trouble;
 }
 
-json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
+static json_t *describe_troubles(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+    json_t *troubles = json_array();
+
+    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        json_t *trouble = sim_describe_about(&r->abouts[i]);
+
+        json_object_set_new(trouble, "text", json_string(r->troubles[i]));
+        json_array_append_new(troubles, trouble);
+    }
+    return troubles;
+}
+
+/* What is of the simulator. */
+static json_t *describe_sim(const struct sim_run *run)
 {
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
     double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    bool program = run->arguments.program != NULL;
     char digest[40];
-    json_t *troubles = json_array();
 
     snprintf(digest, sizeof digest, "%016" PRIx64 "%016" PRIx64, r->digest[0], r->digest[1]);
-    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
-        json_array_append_new(troubles, describe_trouble(r->troubles[i], &r->abouts[i]));
+    return json_pack("{s:s?, s:s?, s:s?, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}",
+                     "scenario", program ? NULL : sim_scenario_name(options->scenario), "type",
+                     program ? NULL : reduction_type_name(scenario_type(options)), "operator",
+                     program ? NULL : reduction_operator_name(scenario_operator(options)), "seed",
+                     (json_int_t)options->seed, "digest", digest, "events", (json_int_t)r->events,
+                     "link_events", (json_int_t)r->link_events, "threads", (int)r->threads,
+                     "seconds", seconds, "events_per_s",
+                     seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
+                     (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
+                     (json_int_t)r->damaged, "trace", describe_trace(run));
+}
+
+/* What a scenario has come to; of a program what `ecube run` has. */
+static void describe_scenario(const struct sim_run *run, json_t *result)
+{
+    json_object_set_new(result, "download", describe_download(run));
+    json_object_set_new(result, "reports", sim_reports(run));
+    json_object_set_new(result, "plans",
+                        report_plans(run->plans->summaries, run->plans->preload.count));
+    json_object_set_new(result, "troubles", describe_troubles(run));
+}
+
+static void describe_program(const struct sim_run *run, json_t *result)
+{
+    const struct sim_arguments *arguments = &run->arguments;
+    const struct sim_program *program = &run->program;
+
+    options_describe_job(arguments->program, arguments->words, arguments->word_count, result);
+    json_object_set_new(result, "download",
+                        job_describe_download(&program->job, arguments->network.nodes));
+    json_object_set_new(result, "exits", programs_describe_exits(&program->programs, true));
+    json_object_set_new(result, "reports", report_to_json(&program->job.reports));
+    json_object_set_new(result, "plans", programs_describe_plans(program->cache));
+    json_object_set_new(result, "troubles", json_copy(program->teller.troubles));
+}
+
+json_t *sim_describe(const struct sim_run *run, int status)
+{
+    const struct sim_arguments *arguments = &run->arguments;
+    json_t *result = json_pack(
+        "{s:s, s:s, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network", arguments->network_name,
+        "nodes", (int)arguments->network.nodes, "profile",
+        report_profile(arguments->machine.profile, &arguments->options.profile), "status", status);
+
+    if (arguments->program) {
+        describe_program(run, result);
+    } else {
+        describe_scenario(run, result);
     }
-    json_t *sim = json_pack(
-        "{s:s, s:s?, s:s?, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
-        sim_scenario_name(options->scenario), "type", reduction_type_name(scenario_type(options)),
-        "operator", reduction_operator_name(scenario_operator(options)), "seed",
-        (json_int_t)options->seed, "digest", digest, "events", (json_int_t)r->events, "link_events",
-        (json_int_t)r->link_events, "threads", (int)r->threads, "seconds", seconds, "events_per_s",
-        seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
-        "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "trace",
-        describe_trace(run));
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version", ECUBE_VERSION,
-                     "network", run->arguments.network_name, "nodes",
-                     (int)run->arguments.network.nodes, "profile",
-                     report_profile(run->arguments.machine.profile, &options->profile), "download",
-                     describe_download(run), "status", status, "reports", reports, "plans",
-                     report_plans(run->plans->summaries, run->plans->preload.count), "troubles",
-                     troubles, "sim", sim);
+    json_object_set_new(result, "sim", describe_sim(run));
+    return result;
 }

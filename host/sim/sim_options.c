@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/command/duration.h"
 #include "host/sim/sim.h"
@@ -13,6 +14,7 @@
 
 enum {
     MESSAGES_MAX = 1 << 20,
+    MESSAGES_DEFAULT = 16,
     IMAGE_MIN = 16,
     IMAGE_DEFAULT = 512,
     IMAGE_MAX = 1 << 24,
@@ -144,30 +146,56 @@ static void take_contents(const struct option_row *option, char *text, void *tar
     command_line_reject("%s", message.text);
 }
 
-static void take_scenario(char *text, void *target, struct argp_state *state)
+/* A collective, the download or a pattern of messages. */
+static bool find_scenario(struct choice *choice, enum sim_scenario *scenario)
+{
+    for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
+        if (choice_offer(choice, sim_scenario_name((enum sim_scenario)i))) {
+            *scenario = (enum sim_scenario)i;
+            return true;
+        }
+    }
+    uint32_t operation = options_choose_operation(choice);
+    if (operation != OPERATIONS) {
+        *scenario = (enum sim_scenario)operation;
+    }
+    return operation != OPERATIONS;
+}
+
+/* By its name, or because there is such a file. */
+static bool is_program(const char *word, bool scenario)
+{
+    size_t length = strlen(word);
+    bool named = strchr(word, '/') || (length > 3 && strcmp(word + length - 3, ".so") == 0);
+
+    return named || (!scenario && access(word, F_OK) == 0);
+}
+
+static void take_word(char *text, void *target, struct argp_state *state)
 {
     struct sim_arguments *arguments = target;
     struct choice choice;
     struct message message;
-    uint32_t operation;
+    enum sim_scenario scenario = SIM_SCENARIOS;
 
-    (void)state;
     if (arguments->options.scenario != SIM_SCENARIOS) {
         word_too_many(text);
     }
     choice_begin(&choice, text);
-    for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
-        if (choice_offer(&choice, sim_scenario_name((enum sim_scenario)i))) {
-            arguments->options.scenario = (enum sim_scenario)i;
-            return;
-        }
-    }
-    operation = options_choose_operation(&choice);
-    if (operation == OPERATIONS) {
+    bool is_scenario = find_scenario(&choice, &scenario);
+    if (is_program(text, is_scenario)) {
+        arguments->program = text;
+        arguments->words = options_take_rest(state, &arguments->word_count);
+    } else if (is_scenario) {
+        arguments->options.scenario = scenario;
+    } else if (choice.near) {
         choice_refuse(&choice, "unknown scenario", &message);
         command_line_reject("%s", message.text);
+    } else {
+        command_line_reject("'%.200s' is no scenario ('ecube sim --help' lists them), and there is "
+                            "no such file",
+                            text);
     }
-    arguments->options.scenario = (enum sim_scenario)operation;
 }
 
 static void take_replay(const struct option_row *option, char *text, void *target)
@@ -225,6 +253,18 @@ static const struct option_row option_rows[] = {
      "with the options of a run that failed: stop when this event has happened, and say what came "
      "before it",
      take_replay, OPTION_AT(struct sim_arguments, options), .low = 1, .high = UINT64_MAX},
+    {"strategy", "NAME",
+     "of a program's download: decremental (default), scatter, sequential or sequential-scatter",
+     option_text, OPTION_AT(struct sim_arguments, strategy)},
+    {"timeout", "TIME",
+     "end a simulation that takes longer by the clock (default: none; units are ms, s, m and h, a "
+     "number alone is seconds)",
+     options_take_timeout, OPTION_AT(struct sim_arguments, timeout_ms)},
+    {"quiet", NULL,
+     "show only what programs print and what goes wrong: no progress, tables or times", option_flag,
+     OPTION_AT(struct sim_arguments, quiet), .letter = 'q'},
+    {"verbose", NULL, "show registers of faults", option_flag,
+     OPTION_AT(struct sim_arguments, verbose), .letter = 'v'},
     {"threads", "N", "use up to N processors (default: all); whatever N is, the result is the same",
      option_whole, OPTION_AT(struct sim_arguments, options.threads), .low = 1, .high = THREADS_MAX},
     {"plan", "FILE",
@@ -273,18 +313,28 @@ static const struct option_row option_rows[] = {
 
 const struct command_line sim_line = {
     option_rows,
-    .words = "SCENARIO",
-    .text = "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO "
-            "is the download; or messages: random, transpose, bitreversal, hotspot; or circle, in "
-            "which every node receives from the next one before it sends, which is a deadlock; or "
-            "a collective: "
-            "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
-            "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
-            "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
-            "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
-            "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
-            "wrong bytes; 124 no progress; 2 bad input.",
-    .take_word = take_scenario,
+    .words = "SCENARIO|PROGRAM [ARGUMENT...]",
+    .text =
+        "Runs the nodes' own code, up to 65536 of them in one process, in model time. PROGRAM "
+        "is one of your own, made by 'ecube-cc --native': a copy of it runs on every node, and "
+        "what it prints, reports and ends with is shown as 'ecube run' shows it. A word is a "
+        "program when it has a '/' in it, ends with '.so', or is a file and no scenario. "
+        "SCENARIO is the download; or messages: random, transpose, bitreversal, hotspot; or "
+        "circle, in "
+        "which every node receives from the next one before it sends, which is a deadlock; or "
+        "a collective: "
+        "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
+        "Examples: ecube sim --network cube:10 exchange --bytes 1000\n"
+        "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
+        "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
+        "          ecube sim --network ring:4 --plan plan.json broadcast\n"
+        "          ecube sim --network cube:10 --seed 7 --drop 1e-4 hello.so 10 20\n\n"
+        "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
+        "wrong bytes; 124 no progress, or --timeout; 2 bad input. With PROGRAM it is that of "
+        "'ecube run': the largest of the programs', 132 to 139 for one that crashed, 159 for "
+        "one that an error of a call has ended.",
+    .take_word = take_word,
+    .in_order = true,
     .filter = options_name_operations,
 };
 
@@ -438,7 +488,8 @@ static int finish_plans(struct sim_arguments *arguments, struct message *message
         return -1;
     }
     for (unsigned i = 0; i < arguments->written.count; i++) {
-        if (finish_plan(options, arguments->written.plans[i], arguments->written.paths[i],
+        if (!arguments->program &&
+            finish_plan(options, arguments->written.plans[i], arguments->written.paths[i],
                         sizes_given, message) != 0) {
             return -1;
         }
@@ -509,14 +560,50 @@ static void default_sizes(struct sim_options *options)
     }
 }
 
+/* What only scenarios have; NULL: nothing of it was given. */
+static const char *of_scenarios(const struct sim_arguments *arguments)
+{
+    const struct sim_options *options = &arguments->options;
+
+    return options->size_count             ? "bytes"
+           : options->messages             ? "messages"
+           : arguments->parameter          ? "parameter"
+           : arguments->type               ? "type"
+           : arguments->operator_          ? "operator"
+           : options->contents != SIM_AUTO ? "contents"
+           : options->image_bytes          ? "image"
+                                           : NULL;
+}
+
+static int finish_program(const struct sim_arguments *arguments, struct message *message)
+{
+    const char *option = of_scenarios(arguments);
+
+    return option ? message_set(message,
+                                "--%s is for scenarios: %.200s is a program, which has sizes and "
+                                "collectives of its own",
+                                option, arguments->program)
+                  : 0;
+}
+
 static int finish_scenario(struct sim_arguments *arguments, struct message *message)
 {
     struct sim_options *options = &arguments->options;
     char why[SIM_WHY_MAX];
 
+    if (arguments->strategy) {
+        return message_set(message,
+                           "--strategy %.40s: that of a scenario's download is "
+                           "decremental",
+                           arguments->strategy);
+    }
+    if (options->messages == 0) {
+        options->messages = MESSAGES_DEFAULT;
+    }
+
     if (options->scenario == SIM_SCENARIOS) {
-        return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
-                                    "lists them");
+        return message_set(message, "name a scenario, for example exchange ('ecube sim --help' "
+                                    "lists them), or a program made by ecube-cc --native");
     }
     if (finish_reduction(arguments, message) != 0) {
         return -1;
@@ -579,7 +666,9 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     }
     network_name(&arguments->network, arguments->network_name);
     if (options_find_profile(&arguments->machine, &options->profile, message) != 0 ||
-        finish_plans(arguments, message) != 0 || finish_scenario(arguments, message) != 0) {
+        finish_plans(arguments, message) != 0 ||
+        (arguments->program ? finish_program(arguments, message)
+                            : finish_scenario(arguments, message)) != 0) {
         return -1;
     }
     options->network = arguments->network;

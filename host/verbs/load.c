@@ -123,7 +123,8 @@ int verb_load(int argc, char **argv)
         return sink_close(load.sink, load.end_us, status);
     }
     view_result(&load.view, json_object_get(answer, "result"));
-    options_describe_job(&load.load_arguments, json_object_get(answer, "result"));
+    options_describe_job(load.load_arguments.program, load.load_arguments.arguments,
+                         load.load_arguments.argument_count, json_object_get(answer, "result"));
     status = sink_close(load.sink, load.end_us, status);
     if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
         status = message_print(&message);

@@ -279,13 +279,11 @@ static int execute(struct run *run, const struct machine_options *options,
 /* A run that did not need a plan says nothing about it. */
 static void tell_unused_plans(struct run *run)
 {
-    char purpose[PLAN_PURPOSE_MAX], words[MESSAGE_MAX];
+    char words[MESSAGE_MAX];
 
     for (unsigned i = 0; i < run->plans.count; i++) {
         if (!run->plan_used[i]) {
-            plan_purpose(run->plans.plans[i], purpose);
-            snprintf(words, sizeof words, "--plan %.200s was not used: no %s was called for",
-                     run->plans.paths[i], purpose);
+            plan_list_unused_text(&run->plans, i, words);
             view_trouble(&run->view, words);
         }
     }
@@ -309,7 +307,8 @@ int verb_run(int argc, char **argv)
         output_drop(&output);
         return message_print(&message);
     }
-    options_describe_job(&run.load_arguments, run.result);
+    options_describe_job(run.load_arguments.program, run.load_arguments.arguments,
+                         run.load_arguments.argument_count, run.result);
     if (sink_error(run.sink) == 0) {
         view_result(&run.view, run.result);
         tell_unused_plans(&run);

@@ -37,7 +37,7 @@ static int begin(void **state)
     struct fixture *f = *state = calloc(1, sizeof *f);
 
     f->teller = (struct teller){.context = f, .emit = note_event, .troubles = json_array()};
-    errors_begin(&f->errors, &f->teller, NODES);
+    assert_true(errors_init(&f->errors, &f->teller, NODES));
     return 0;
 }
 
@@ -45,10 +45,17 @@ static int end(void **state)
 {
     struct fixture *f = *state;
 
-    errors_forget(&f->errors);
+    errors_free(&f->errors);
     json_decref(f->teller.troubles);
     free(f);
     return 0;
+}
+
+/* Again, of so many nodes. */
+static void begin_with(struct fixture *f, uint32_t nodes)
+{
+    errors_free(&f->errors);
+    assert_true(errors_init(&f->errors, &f->teller, nodes));
 }
 
 static struct fault_call call_of(uint32_t number, int32_t status)
@@ -299,7 +306,7 @@ TEST_WITH(many_different_errors_are_counted, begin, end)
     char reason[20];
     unsigned lines = 0;
 
-    errors_begin(&f->errors, &f->teller, 20);
+    begin_with(f, 20);
     for (uint32_t rank = 0; rank < 20; rank++) {
         snprintf(reason, sizeof reason, "rank %u of 20", (unsigned)rank + 20);
         fail_argument(f, rank, reason);
@@ -317,7 +324,7 @@ TEST_WITH(long_lists_of_ranks_are_cut, begin, end)
 {
     struct fixture *f = *state;
 
-    errors_begin(&f->errors, &f->teller, 40);
+    begin_with(f, 40);
     for (uint32_t rank = 0; rank < 40; rank += 2) {
         fail_argument(f, rank, "rank 99 of 40");
     }

@@ -11,7 +11,7 @@
 #include "host/program/findings.h"
 #include "host/program/ranks.h"
 
-enum { STACK = 0x20900000, SECOND_US = 1000 * 1000, LINES_MAX = 100 };
+enum { STACK = 0x20900000, SECOND_US = 1000 * 1000, LINES_MAX = 100, NODES = 128 };
 
 static struct teller teller;
 static struct findings findings;
@@ -34,7 +34,7 @@ static void begin(void)
     told = 0;
     json_decref(teller.troubles);
     teller = (struct teller){.emit = note, .troubles = json_array()};
-    findings_begin(&findings, &teller);
+    findings_begin(&findings, &teller, NODES);
 }
 
 /* The fault of a program that has put so many findings on its stack, and says that there were
@@ -144,18 +144,19 @@ TEST(a_list_that_is_not_on_the_stack_is_none)
 
 TEST(many_ranks_are_counted)
 {
-    struct ranks ranks = {.count = 0};
+    struct ranks *ranks = ranks_make(NODES);
     char text[RANKS_TEXT_MAX];
 
-    for (uint32_t rank = 0; rank < MACHINE_NODES_MAX; rank++) {
-        ranks.rank[ranks.count++] = rank;
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        ranks->rank[ranks->count++] = rank;
     }
-    ranks_text(&ranks, text);
+    ranks_text(ranks, text);
     assert_string_equal(text, "ranks 0-127");
-    ranks.count = 0;
-    for (uint32_t rank = 0; rank < MACHINE_NODES_MAX; rank += 2) {
-        ranks.rank[ranks.count++] = rank;
+    ranks->count = 0;
+    for (uint32_t rank = 0; rank < NODES; rank += 2) {
+        ranks->rank[ranks->count++] = rank;
     }
-    ranks_text(&ranks, text);
+    ranks_text(ranks, text);
     assert_string_equal(text, "ranks 0, 2, 4, 6, 8, 10 and 58 more");
+    free(ranks);
 }

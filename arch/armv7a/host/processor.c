@@ -62,3 +62,6 @@ bool processor_is_call(const uint8_t code[PROCESSOR_CALL_BYTES], uint32_t return
     *target = arm_target(word, after);
     return *target || (word & 0x0ffffff0) == 0x012fff30;
 }
+
+const struct processor processor_armv7a = {
+    .names = processor_names, .code_mask = ~(uint32_t)THUMB, .abort_cause = processor_abort_cause};

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/processor.h"
+
 /* As fault reports and DWARF number them. */
 enum {
     PROCESSOR_SP = 13,
@@ -25,13 +27,6 @@ enum {
 extern const char *const processor_names[PROCESSOR_NAMES];
 
 enum { PROCESSOR_CALL_BYTES = 4 }; /* that lie before a return address, and say whether it is one */
-
-/* Why a data or prefetch abort came, as far as it matters to a user. */
-enum abort_cause {
-    ABORT_OTHER,
-    ABORT_BREAKPOINT, /* a BKPT without a debugger */
-    ABORT_PERMISSION  /* a page forbids it */
-};
 
 /* From the fault status register. */
 enum abort_cause processor_abort_cause(uint32_t fault_status);

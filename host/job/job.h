@@ -56,6 +56,10 @@ struct job {
 int job_check_arguments(const struct job_request *request, uint32_t nodes, uint32_t *block_bytes,
                         struct message *message);
 
+/* The same with an image that has been read, which it takes over: on failure, too. */
+int job_make_of(struct job *job, struct image *image, const struct job_request *request,
+                const struct network *network, const struct profile *profile,
+                struct message *message);
 /* Reads the program and plans its download. On failure nothing is held. */
 int job_make(struct job *job, const struct job_request *request, const struct network *network,
              const struct profile *profile, struct message *message);

@@ -5,7 +5,7 @@
  * begins. So nothing here can fail when nodes have begun to wait, and a receipt is judged in
  * constant time.
  */
-#include "host/machine/job.h"
+#include "host/job/job.h"
 
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -108,21 +108,35 @@ static int make_plan(struct job *job, const struct job_request *request,
                : -1;
 }
 
-int job_make(struct job *job, const struct job_request *request, const struct network *network,
-             const struct profile *profile, struct message *message)
+int job_make_of(struct job *job, struct image *image, const struct job_request *request,
+                const struct network *network, const struct profile *profile,
+                struct message *message)
 {
-    *job = (struct job){.timeout_ms = request->timeout_ms, .path = strdup(request->path)};
+    *job = (struct job){
+        .timeout_ms = request->timeout_ms, .path = strdup(request->path), .image = *image};
+    *image = (struct image){0};
     if (!job->path) {
+        job_free(job);
         return message_set(message, "out of memory");
     }
-    if (image_read(&job->image, request->path, message) != 0 ||
-        make_blocks(job, request, network->nodes, message) != 0 ||
+    if (make_blocks(job, request, network->nodes, message) != 0 ||
         make_digests(job, network->nodes, message) != 0 ||
         make_plan(job, request, network, profile, message) != 0) {
         job_free(job);
         return -1;
     }
     return 0;
+}
+
+int job_make(struct job *job, const struct job_request *request, const struct network *network,
+             const struct profile *profile, struct message *message)
+{
+    struct image image;
+
+    *job = (struct job){0};
+    return image_read(&image, request->path, message) == 0
+               ? job_make_of(job, &image, request, network, profile, message)
+               : -1;
 }
 
 void job_free(struct job *job)
@@ -161,6 +175,6 @@ json_t *job_describe_download(const struct job *job, uint32_t nodes)
                      (json_int_t)plan->bytes, "model_us",
                      complete ? json_real((double)job->model_ns / 1e3) : json_null(),
                      "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
-                     complete ? json_real((double)job->wall_us / 1e3) : json_null(), "receipts",
-                     (int)job->receipts);
+                     complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(),
+                     "receipts", (int)job->receipts);
 }

@@ -1,0 +1,347 @@
+#include "host/sim/sim_program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "controller/words.h"
+#include "host/command/algorithm.h"
+#include "host/computer/available.h"
+#include "host/console/sink.h"
+#include "host/job/troubles.h"
+#include "host/sim/sim.h"
+#include "host/sim/watch.h"
+#include "planner/planner.h"
+#include "wire/run.h"
+
+enum {
+    WINDOWS_MAX = 32000, /* of 4 GiB, of the 2^15 that a process on x86-64 has */
+    MAPS_PER_RANK = 6,
+    MAPS_OWN = 1000,          /* that the tool itself may need */
+    TOUCHED_BYTES = 64 * 1024 /* of stack, heap and page tables of a rank */
+};
+
+static const uint64_t window_bytes = UINT64_C(1) << 32;
+
+/* What is told ------------------------------------------------------------------------------- */
+
+/* Progress is the simulation's own (sim.c). */
+static void emit(void *context, json_t *event)
+{
+    struct sim_program *program = context;
+    const char *kind = json_string_value(json_object_get(event, "event"));
+
+    if (kind && strcmp(kind, "progress") != 0) {
+        view_event(&program->view, event);
+    }
+    json_decref(event);
+}
+
+/* Simulated time stands still while a reader takes his. */
+static void print(void *context, const struct line *line)
+{
+    struct sim_program *program = context;
+    struct line_receipt receipt;
+
+    view_line(&program->view, line);
+    sink_wait(program->view.sink, SINK_BACKLOG_MAX, UINT64_MAX);
+    while (sink_take_receipt(program->view.sink, &receipt)) {
+    }
+    text_lines_written(&program->programs.nodes[line->rank].text, line->receipt.bytes);
+}
+
+/* What the simulation knows, and the controller does not tell. */
+static bool is_own(enum sim_trouble_kind kind, bool ended)
+{
+    switch (kind) {
+    case SIM_TROUBLE_NODE_DIED:
+    case SIM_TROUBLE_NODE_UNREACHABLE:
+    case SIM_TROUBLE_HOST_DIED:
+    case SIM_TROUBLE_NO_MEMORY: return true;
+    case SIM_TROUBLE_NO_PROGRESS:
+    case SIM_TROUBLE_WAITS: return !ended; /* else the controller has */
+    default: return false;
+    }
+}
+
+static void tell_own_troubles(struct sim_program *program, const struct sim_result *result)
+{
+    unsigned count =
+        result->trouble_count < SIM_TROUBLES_MAX ? result->trouble_count : SIM_TROUBLES_MAX;
+
+    for (; program->troubles_told < count; program->troubles_told++) {
+        unsigned i = program->troubles_told;
+
+        if (is_own(result->abouts[i].kind, program->over)) {
+            tell_trouble(&program->teller, sim_describe_about(&result->abouts[i]), "%s",
+                         result->troubles[i]);
+        }
+    }
+}
+
+static void tell_deaths(struct sim_program *program)
+{
+    struct sim_result *result = malloc(sizeof *result);
+
+    if (result) {
+        sim_result(program->sim, result);
+        tell_own_troubles(program, result);
+        free(result);
+    }
+}
+
+/* Events ------------------------------------------------------------------------------------- */
+
+static void begin_run(struct sim_program *program)
+{
+    struct job *job = &program->job;
+
+    job->ended = 0;
+    job->status = 0;
+    programs_begin(&program->programs, 0);
+}
+
+/* A job that was stopped is loaded again (--fail E:cancel). */
+static void end_run(struct sim_program *program, const struct controller_event *event)
+{
+    programs_end(&program->programs);
+    if (event->kind == EVENT_BROKEN) {
+        program->status = STATUS_MACHINE;
+        program->over = true;
+    } else if (event->reason != ENDED_STOPPED) {
+        program->status = programs_status(&program->programs, event, STATUS_TIMEOUT);
+        program->over = true;
+    }
+}
+
+static void take(void *context, const struct controller *controller,
+                 const struct controller_event *event)
+{
+    struct sim_program *program = context;
+    uint32_t taken;
+
+    program->programs.controller = controller;
+    if (program->over) {
+        return;
+    }
+    if (event->kind == EVENT_LINK_DIED || event->kind == EVENT_BROKEN) {
+        tell_deaths(program);
+    }
+    programs_take(&program->programs, event, 0);
+    switch (event->kind) {
+    case EVENT_BOOT_FAILED: troubles_tell_boot(&program->programs, event, "boot failed"); break;
+    case EVENT_LOADED: begin_run(program); break;
+    case EVENT_TEXT: text_lines_due(&program->programs.nodes[event->rank].text, &taken); break;
+    case EVENT_ENDED:
+    case EVENT_BROKEN: end_run(program, event); break;
+    default: break;
+    }
+}
+
+static unsigned find_calls(void *context, uint32_t rank, uint32_t *addresses, unsigned room)
+{
+    const struct sim_program *program = context;
+
+    return native_calls(program->sim, rank, addresses, room);
+}
+
+/* Before it begins --------------------------------------------------------------------------- */
+
+static int make_job(struct sim_program *program, const struct sim_arguments *arguments,
+                    struct message *message)
+{
+    const struct sim_options *options = &arguments->options;
+    struct job_request request = {.path = arguments->program,
+                                  .arguments = arguments->words,
+                                  .argument_count = arguments->word_count,
+                                  .x = arguments->x,
+                                  .timeout_ms = arguments->timeout_ms};
+
+    if (options_find_strategy(arguments->strategy ? arguments->strategy : "decremental",
+                              &request.strategy, message) != 0) {
+        return -1;
+    }
+    return job_make_of(&program->job, &program->file.image, &request, &options->network,
+                       &options->profile, message);
+}
+
+static void set_options(struct sim_program *program, struct sim_options *options)
+{
+    program->file.program.download = job_program(&program->job);
+    options->scenario = SIM_NATIVE;
+    options->contents = SIM_CHECKED;
+    options->image_bytes = program->job.image.bytes;
+    options->native = &program->file.program;
+    options->cache = program->cache;
+    options->listener = (struct sim_listener){.event = take, .context = program};
+}
+
+int sim_program_make(struct sim_program *program, struct sim_arguments *arguments,
+                     struct message *message)
+{
+    const char *algorithms[OPERATIONS];
+
+    *program = (struct sim_program){.arguments = arguments, .file = {.program = {.file = -1}}};
+    if (algorithm_find(&arguments->network, arguments->options.algorithm, algorithms, message) !=
+            0 ||
+        native_file_read(&program->file, arguments->program, message) != 0) {
+        return -1;
+    }
+    if (make_job(program, arguments, message) != 0) {
+        native_file_free(&program->file);
+        return -1;
+    }
+    program->cache =
+        programs_make_cache(&arguments->network, &arguments->options.profile,
+                            arguments->written.plans, arguments->written.count, algorithms);
+    program->teller =
+        (struct teller){.context = program, .emit = emit, .print = print, .troubles = json_array()};
+    program->programs = (struct programs){.owner = {.context = program, .calls = find_calls},
+                                          .network = &arguments->network,
+                                          .teller = &program->teller,
+                                          .job = &program->job,
+                                          .verbose = arguments->verbose};
+    if (!program->cache || !programs_init(&program->programs)) {
+        sim_program_free(program);
+        return message_set(message, "out of memory");
+    }
+    set_options(program, &arguments->options);
+    return 0;
+}
+
+void sim_program_free(struct sim_program *program)
+{
+    programs_free(&program->programs);
+    plan_cache_free(program->cache);
+    job_free(&program->job);
+    native_file_free(&program->file);
+    json_decref(program->teller.troubles);
+    *program = (struct sim_program){.file = {.program = {.file = -1}}};
+}
+
+/* How many mappings the system gives a process; as many as one likes when it does not say. */
+static uint64_t maps_max(void)
+{
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+    unsigned long long count = UINT64_MAX;
+
+    if (file) {
+        if (fscanf(file, "%llu", &count) != 1) {
+            count = UINT64_MAX;
+        }
+        fclose(file);
+    }
+    return count;
+}
+
+int sim_program_check_memory(const struct sim_program *program, struct message *message)
+{
+    const struct sim_arguments *arguments = program->arguments;
+    const struct image *image = &program->job.image;
+    uint64_t nodes = arguments->network.nodes, maps = maps_max(), available = available_bytes();
+    uint64_t data = image->bss_end - image->constants_end;
+    uint64_t need = sim_need(&arguments->options, SIM_CHECKED) +
+                    nodes * (data + image->bytes % PROTECTED_PAGE_BYTES + TOUCHED_BYTES);
+    struct rlimit limit;
+
+    if (nodes > WINDOWS_MAX) {
+        return message_set(message,
+                           "%s has %u nodes: a program of your own is simulated on up to %d, for "
+                           "each takes 4 GiB of addresses",
+                           arguments->network_name, (unsigned)nodes, WINDOWS_MAX);
+    }
+    if (nodes * MAPS_PER_RANK + MAPS_OWN > maps) {
+        return message_set(
+            message,
+            "%s needs %llu memory mappings, and the system gives %llu: 'sysctl "
+            "vm.max_map_count=%llu' as root changes that",
+            arguments->network_name, (unsigned long long)(nodes * MAPS_PER_RANK + MAPS_OWN),
+            (unsigned long long)maps, (unsigned long long)(nodes * MAPS_PER_RANK + MAPS_OWN));
+    }
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / window_bytes < nodes + 1) {
+        return message_set(message,
+                           "%s needs %u GiB of addresses, and the process may have %llu: 'ulimit "
+                           "-v unlimited' changes that",
+                           arguments->network_name, 4 * ((unsigned)nodes + 1),
+                           (unsigned long long)(limit.rlim_cur >> 30));
+    }
+    return need <= available - available / 8
+               ? 0
+               : message_set(message,
+                             "%s needs %.1f GB for this program, and %.1f GB are available: "
+                             "simulate fewer nodes",
+                             arguments->network_name, (double)need / 1e9, (double)available / 1e9);
+}
+
+/* Begin and end ------------------------------------------------------------------------------ */
+
+void sim_program_begin(struct sim_program *program, struct sim *sim)
+{
+    program->sim = sim;
+    programs_load(&program->programs);
+}
+
+/* Of a run that was cut short: how far it has come, and whose program computed. */
+static void tell_cut(struct sim_program *program, const struct sim_result *result)
+{
+    static const enum controller_phase phases[] = {
+        [SIM_BOOT] = PHASE_BOOT, [SIM_DOWNLOAD] = PHASE_DOWNLOAD, [SIM_RUN] = PHASE_RUN};
+    struct troubles_cut cut = {.phase = phases[sim_phase(program->sim)],
+                               .interrupted = watch_signal() != 0,
+                               .limit_ms = program->arguments->timeout_ms,
+                               .done = result->receipts};
+    uint32_t rank, total;
+
+    if (cut.phase == PHASE_BOOT) {
+        sim_progress(program->sim, &cut.done, &total);
+    }
+    troubles_tell_cut(&program->programs, &cut);
+    if (native_interrupted(program->sim, &rank)) {
+        troubles_tell_computes(&program->programs, rank);
+    }
+}
+
+static int status_of(const struct sim_program *program, const struct sim_result *result, bool cut)
+{
+    if (cut) {
+        return watch_signal() ? 128 + watch_signal() : STATUS_TIMEOUT;
+    }
+    if (program->over && (result->verdict != SIM_ERROR || program->status != 0)) {
+        return program->status;
+    }
+    switch (result->verdict) {
+    case SIM_GOOD: return program->status;
+    case SIM_STUCK: return STATUS_TIMEOUT;
+    case SIM_NO_MEMORY: return STATUS_BAD_INPUT;
+    case SIM_STOPPED: return result->trouble_count ? STATUS_MACHINE : 0;
+    default: return STATUS_MACHINE;
+    }
+}
+
+int sim_program_end(struct sim_program *program, const struct sim_result *result, bool cut)
+{
+    cut = cut && !program->over;
+    tell_own_troubles(program, result);
+    if (cut) {
+        tell_cut(program, result);
+    }
+    if (!program->over && program->programs.controller) {
+        programs_end(&program->programs);
+    }
+    return status_of(program, result, cut);
+}
+
+void sim_program_tell_unused(struct sim_program *program)
+{
+    const struct plan_list *written = &program->arguments->written;
+    char words[MESSAGE_MAX];
+
+    for (unsigned i = 0; i < written->count; i++) {
+        if (!plan_cache_used(program->cache, written->plans[i])) {
+            plan_list_unused_text(written, i, words);
+            view_trouble(&program->view, words);
+        }
+    }
+}
