@@ -17,7 +17,6 @@
  */
 #include "sim/programs/native.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -53,8 +52,9 @@ struct rank {
     int32_t result;
     struct program_step step;
     struct fault fault;
-    bool loaded; /* its file is mapped over what was downloaded */
-    bool left;   /* it was interrupted */
+    bool loaded;       /* its file is mapped over what was downloaded */
+    bool left;         /* it was interrupted */
+    atomic_int thread; /* that runs it; 0: none */
     uint32_t stack_base;
     uintptr_t pc, sp, frame; /* where it was then, or at its fault */
 };
@@ -62,8 +62,7 @@ struct rank {
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum {
     SIGNALS = sizeof signals / sizeof signals[0],
-    SIGNAL_LEAVE = SIGURG, /* is ignored by who does not know it */
-    THREADS_MAX = 64
+    SIGNAL_LEAVE = SIGURG /* is ignored by who does not know it */
 };
 
 struct native {
@@ -73,18 +72,18 @@ struct native {
     uint8_t *plans;             /* memory for them, of all nodes */
     int images[PARTITIONS_MAX]; /* what their nodes are sent; -1: each keeps its own */
     struct rank *ranks;
+    uint32_t count;
 };
 
-/* The rank that runs in this thread, and whether the thread is ready for its faults. */
+/* The rank that runs in this thread, and the thread's number; 0: it is not ready for faults. */
 static _Thread_local struct rank *volatile running;
-static _Thread_local bool prepared;
+static _Thread_local pid_t own_thread;
 
-/* Of the process: what its signals did before, for how many simulations they are ours, the threads
- * in which ranks run, and whether these are to be left. */
+/* Of the process: what its signals did before, for how many simulations they are ours, the one that
+ * native_interrupt is about, and whether its ranks are to be left. */
 static struct sigaction before[SIGNALS];
 static unsigned users;
-static pthread_t threads[THREADS_MAX];
-static atomic_uint thread_count;
+static _Atomic(struct native *) present;
 static atomic_bool interrupted;
 
 static uint32_t pages_end(uint32_t address)
@@ -249,22 +248,21 @@ static void give_signals_back(void)
 static void prepare_thread(void)
 {
     static _Thread_local uint8_t stack[SIGNAL_STACK_BYTES];
-    unsigned place = atomic_fetch_add(&thread_count, 1);
 
-    if (place < THREADS_MAX) {
-        threads[place] = pthread_self();
-    }
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    prepared = true;
+    own_thread = gettid();
 }
 
 void native_interrupt(void)
 {
-    unsigned count = atomic_load(&thread_count);
+    struct native *native = atomic_load(&present);
 
     atomic_store(&interrupted, true);
-    for (unsigned i = 0; i < count && i < THREADS_MAX; i++) {
-        pthread_kill(threads[i], SIGNAL_LEAVE);
+    for (uint32_t rank = 0; native && rank < native->count; rank++) {
+        pid_t thread = atomic_load(&native->ranks[rank].thread);
+        if (thread) {
+            tgkill(getpid(), thread, SIGNAL_LEAVE);
+        }
     }
 }
 
@@ -351,8 +349,10 @@ bool native_make(struct sim *sim)
     if (!native || !(native->ranks = calloc(sim->count, sizeof *native->ranks))) {
         return false;
     }
-    take_signals();
+    native->count = sim->count;
     native->program = sim->options.native;
+    take_signals();
+    atomic_store(&present, native);
     native->plans = reserve((size_t)sim->count * PLAN_BYTES, PROT_READ | PROT_WRITE);
     make_images(sim);
     return native->plans && make_windows(sim);
@@ -365,6 +365,7 @@ void native_free(struct sim *sim)
     if (!native) {
         return;
     }
+    atomic_store(&present, NULL);
     if (native->ranks) {
         give_signals_back();
     }
@@ -459,7 +460,7 @@ static struct program_step next(struct sim *sim, uint32_t rank)
 {
     struct rank *own = &sim->native->ranks[rank];
 
-    if (!prepared) {
+    if (!own_thread) {
         prepare_thread();
     }
     if (!own->fiber.stack || atomic_load_explicit(&interrupted, memory_order_relaxed)) {
@@ -467,7 +468,9 @@ static struct program_step next(struct sim *sim, uint32_t rank)
     }
     own->result = sim->tasks[rank].result;
     running = own;
+    atomic_store_explicit(&own->thread, own_thread, memory_order_relaxed);
     fiber_enter(&own->fiber);
+    atomic_store_explicit(&own->thread, 0, memory_order_relaxed);
     running = NULL;
     return own->step;
 }
