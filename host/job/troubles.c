@@ -17,12 +17,13 @@
 #include "controller/words.h"
 #include "drivers/status.h"
 #include "host/console/message.h"
+#include "host/computer/limits.h"
 #include "host/job/doing.h"
 #include "host/job/programs.h"
 #include "router/channel.h"
 #include "wire/frame.h"
 
-enum { CABLES_TOLD_MAX = 24, FAULTS_TOLD_MAX = 128, EXITS_TOLD_MAX = 4, WAITS_TOLD_MAX = 16 };
+enum { CABLES_TOLD_MAX = 24, FAULTS_TOLD_MAX = 16, EXITS_TOLD_MAX = 4, WAITS_TOLD_MAX = 16 };
 
 static unsigned nodes_of(const struct programs *programs)
 {
@@ -100,8 +101,16 @@ static void advise_checks(struct programs *programs, const struct fault_body *fa
         job->advised = true;
         tell_trouble(programs->teller, json_pack("{s:s, s:[]}", "kind", "advice", "nodes"),
                      "to find wrong uses of memory where they happen, link the program with "
-                     "'ecube-cc --check'");
+                     "'ecube-cc --check'%s",
+                     job->image.processor == &processor_x86_64 ? " for nodes, and 'ecube run' it"
+                                                               : "");
     }
+}
+
+/* On few nodes each crash is told. */
+static unsigned faults_told_max(const struct programs *programs)
+{
+    return nodes_of(programs) <= MACHINE_NODES_MAX ? MACHINE_NODES_MAX : FAULTS_TOLD_MAX;
 }
 
 static void tell_registers(struct programs *programs, uint32_t rank, const struct fault_body *fault)
@@ -127,7 +136,7 @@ static void tell_fault(struct programs *programs, uint32_t rank, const struct fa
         return;
     }
     json_t *members = fault_describe(&code, rank, fault, text);
-    if (programs->faults_told++ >= FAULTS_TOLD_MAX) {
+    if (programs->faults_told++ >= faults_told_max(programs)) {
         tell_quietly(programs->teller, members, "%s", text);
         return;
     }
@@ -415,10 +424,9 @@ void troubles_tell_computes(struct programs *programs, uint32_t rank)
 /* What was not told one by one. */
 static void tell_more_faults(struct programs *programs)
 {
-    unsigned told = programs->faults_told;
+    unsigned told = programs->faults_told, most = faults_told_max(programs);
 
-    tell_more(programs->teller, "more-faults", told > FAULTS_TOLD_MAX ? told - FAULTS_TOLD_MAX : 0,
-              "programs crashed");
+    tell_more(programs->teller, "more-faults", told > most ? told - most : 0, "programs crashed");
     programs->faults_told = 0;
 }
 

@@ -54,6 +54,7 @@ static void note(struct errors *errors, uint64_t now_us)
     errors->first_us = errors->fresh ? errors->first_us : now_us;
     errors->last_us = now_us;
     errors->fresh = true;
+    errors->collective.known = false;
 }
 
 void errors_ended(struct errors *errors, uint32_t rank, bool well, uint16_t collectives,
@@ -83,6 +84,7 @@ void errors_call(struct errors *errors, uint32_t rank, const struct fault_call *
 void errors_disagreed(struct errors *errors)
 {
     errors->disagreed = true;
+    errors->collective.known = false;
 }
 
 /* That a rank could not enter a collective its own error says better. */
@@ -140,7 +142,7 @@ static bool ended_before(const struct ending *ending, uint16_t number)
 }
 
 /* All nodes take part in a collective: who has ended without it is the reason. */
-static enum blame blame_in_collective(const struct errors *errors, uint16_t number)
+static enum blame look_for_blame(const struct errors *errors, uint16_t number)
 {
     enum blame blame = errors->disagreed ? BLAME_TOLD : BLAME_OPEN;
 
@@ -155,6 +157,17 @@ static enum blame blame_in_collective(const struct errors *errors, uint16_t numb
     return blame;
 }
 
+/* Many nodes ask for the same one. */
+static enum blame blame_in_collective(struct errors *errors, uint16_t number)
+{
+    if (!errors->collective.known || errors->collective.number != number) {
+        errors->collective.known = true;
+        errors->collective.number = number;
+        errors->collective.blame = (uint8_t)look_for_blame(errors, number);
+    }
+    return (enum blame)errors->collective.blame;
+}
+
 static enum blame blame_for_peer(const struct errors *errors, uint32_t peer)
 {
     if (peer >= errors->nodes || errors->endings[peer].kind == ENDING_NONE) {
@@ -163,7 +176,7 @@ static enum blame blame_for_peer(const struct errors *errors, uint32_t peer)
     return errors->endings[peer].kind == ENDING_WELL ? BLAME_ITSELF : BLAME_TOLD;
 }
 
-static enum blame blame_of(const struct errors *errors, const struct fault_call *call)
+static enum blame blame_of(struct errors *errors, const struct fault_call *call)
 {
     enum blame blame = BLAME_ITSELF;
 
@@ -209,7 +222,7 @@ static void tell_cause(struct errors *errors, const struct fault_call *call)
 }
 
 /* What is said of the error of a rank beside its call and place; "": what stands above says it. */
-static const char *reason_of(const struct errors *errors, const struct fault_call *call,
+static const char *reason_of(struct errors *errors, const struct fault_call *call,
                              char text[CALL_ERROR_TEXT_MAX])
 {
     int32_t status = call->error.status;
@@ -231,7 +244,7 @@ static const char *reason_of(const struct errors *errors, const struct fault_cal
 }
 
 /* "ecube_send: rank 99 of 4, in main (a.c:12)": what stands behind who it was. */
-static void line_text(const struct errors *errors, uint32_t rank, char text[FAULT_TEXT_MAX])
+static void line_text(struct errors *errors, uint32_t rank, char text[FAULT_TEXT_MAX])
 {
     const struct fault_call *call = errors->endings[rank].call;
     char words[CALL_ERROR_TEXT_MAX];
@@ -241,9 +254,15 @@ static void line_text(const struct errors *errors, uint32_t rank, char text[FAUL
              reason[0] && call->place[0] ? "," : "", call->place);
 }
 
+/* Whether their lines are, as far as that is seen at once. */
+static bool are_different(const struct fault_call *a, const struct fault_call *b)
+{
+    return (a->reason[0] && b->reason[0] && strcmp(a->reason, b->reason) != 0) ||
+           strcmp(a->place, b->place) != 0;
+}
+
 /* The ranks from `first` on whose errors are one line. */
-static void find_equal(const struct errors *errors, uint32_t first, const char *line,
-                       struct ranks *ranks)
+static void find_equal(struct errors *errors, uint32_t first, const char *line, struct ranks *ranks)
 {
     const struct fault_call *call = errors->endings[first].call;
     enum blame blame = blame_of(errors, call);
@@ -253,7 +272,7 @@ static void find_equal(const struct errors *errors, uint32_t first, const char *
     for (uint32_t rank = first; rank < errors->nodes; rank++) {
         const struct fault_call *other = errors->endings[rank].call;
 
-        if (!other || blame_of(errors, other) != blame ||
+        if (!other || are_different(call, other) || blame_of(errors, other) != blame ||
             (blame == BLAME_ENDED && number_of(other) != number_of(call))) {
             continue;
         }

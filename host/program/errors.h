@@ -52,6 +52,11 @@ struct errors {
     unsigned lines;             /* that have been told */
     unsigned more;              /* programs whose errors stand in no line */
     bool any;                   /* an error has been told */
+    struct {                    /* what a collective has failed of, as last asked for */
+        bool known;
+        uint16_t number;
+        uint8_t blame;
+    } collective;
 
     bool disagreed;  /* collectives have failed, for a reason that is told or: */
     json_t *failure; /* the trouble that a rank could not enter one; NULL: it is told */

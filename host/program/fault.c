@@ -114,7 +114,7 @@ static void describe_data(const struct fault_code *code, const struct fault_body
     uint32_t address = fault->address;
 
     if (cause == ABORT_FORBIDDEN) {
-        snprintf(text, room, "data abort at an address that is none, or a forbidden instruction");
+        snprintf(text, room, "used an address that is none, or an instruction of kernels,");
     } else if (cause == ABORT_PERMISSION && address >= image->base &&
                address < image->constants_end) {
         snprintf(text, room, "wrote to %s at 0x%08x",

@@ -62,9 +62,14 @@ static int check_header(const struct elf_file *elf, struct message *message)
     if (header->e_type != ET_DYN) {
         return reject(elf, "is not a linked program for 'ecube sim'", message);
     }
+    if (header->e_shoff > (uint64_t)elf->status.st_size) { /* its notes stand there */
+        return message_set(message, "%.300s is truncated: its section headers are missing",
+                           elf->path);
+    }
     return elf_file_has_note(elf, ECUBE_NOTE_NATIVE)
                ? 0
-               : reject(elf, "was not made by ecube-cc --native", message);
+               : message_set(message, "%.300s was not compiled and linked by ecube-cc --native",
+                             elf->path);
 }
 
 /* Segments ----------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "host/sim/sim_program.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include "host/sim/sim.h"
 #include "host/sim/watch.h"
 #include "planner/planner.h"
-#include "wire/run.h"
 
 enum {
     WINDOWS_MAX = 32000, /* of 4 GiB, of the 2^15 that a process on x86-64 has */
@@ -148,6 +148,51 @@ static unsigned find_calls(void *context, uint32_t rank, uint32_t *addresses, un
 
 /* Before it begins --------------------------------------------------------------------------- */
 
+/* How many mappings the system gives a process; as many as one likes when it does not say. */
+static uint64_t maps_max(void)
+{
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+    unsigned long long count = UINT64_MAX;
+
+    if (file) {
+        if (fscanf(file, "%llu", &count) != 1) {
+            count = UINT64_MAX;
+        }
+        fclose(file);
+    }
+    return count;
+}
+
+/* Whether the system gives so many ranks their addresses. */
+static int check_addresses(const struct sim_arguments *arguments, struct message *message)
+{
+    unsigned nodes = arguments->network.nodes;
+    uint64_t maps = nodes * (uint64_t)MAPS_PER_RANK + MAPS_OWN, most = maps_max();
+    struct rlimit limit;
+
+    if (nodes > WINDOWS_MAX) {
+        return message_set(message,
+                           "%s has %u nodes: a program of your own is simulated on up to %d, for "
+                           "each takes 4 GiB of addresses",
+                           arguments->network_name, nodes, WINDOWS_MAX);
+    }
+    if (maps > most) {
+        return message_set(message,
+                           "%s needs %" PRIu64 " memory mappings, and the system gives %" PRIu64
+                           ": 'sysctl vm.max_map_count=%" PRIu64 "' as root changes that",
+                           arguments->network_name, maps, most, maps);
+    }
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / window_bytes <= nodes) {
+        return message_set(message,
+                           "%s needs %u GiB of addresses, and the process may have %" PRIu64
+                           ": 'ulimit -v unlimited' changes that",
+                           arguments->network_name, 4 * (nodes + 1),
+                           (uint64_t)limit.rlim_cur >> 30);
+    }
+    return 0;
+}
+
 static int make_job(struct sim_program *program, const struct sim_arguments *arguments,
                     struct message *message)
 {
@@ -183,7 +228,8 @@ int sim_program_make(struct sim_program *program, struct sim_arguments *argument
     const char *algorithms[OPERATIONS];
 
     *program = (struct sim_program){.arguments = arguments, .file = {.program = {.file = -1}}};
-    if (algorithm_find(&arguments->network, arguments->options.algorithm, algorithms, message) !=
+    if (check_addresses(arguments, message) != 0 ||
+        algorithm_find(&arguments->network, arguments->options.algorithm, algorithms, message) !=
             0 ||
         native_file_read(&program->file, arguments->program, message) != 0) {
         return -1;
@@ -220,53 +266,14 @@ void sim_program_free(struct sim_program *program)
     *program = (struct sim_program){.file = {.program = {.file = -1}}};
 }
 
-/* How many mappings the system gives a process; as many as one likes when it does not say. */
-static uint64_t maps_max(void)
-{
-    FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
-    unsigned long long count = UINT64_MAX;
-
-    if (file) {
-        if (fscanf(file, "%llu", &count) != 1) {
-            count = UINT64_MAX;
-        }
-        fclose(file);
-    }
-    return count;
-}
-
 int sim_program_check_memory(const struct sim_program *program, struct message *message)
 {
     const struct sim_arguments *arguments = program->arguments;
-    const struct image *image = &program->job.image;
-    uint64_t nodes = arguments->network.nodes, maps = maps_max(), available = available_bytes();
-    uint64_t data = image->bss_end - image->constants_end;
+    uint64_t available = available_bytes();
+    /* All have the image as it was downloaded, until they start. */
     uint64_t need = sim_need(&arguments->options, SIM_CHECKED) +
-                    nodes * (data + image->bytes % PROTECTED_PAGE_BYTES + TOUCHED_BYTES);
-    struct rlimit limit;
+                    arguments->network.nodes * ((uint64_t)program->job.image.bytes + TOUCHED_BYTES);
 
-    if (nodes > WINDOWS_MAX) {
-        return message_set(message,
-                           "%s has %u nodes: a program of your own is simulated on up to %d, for "
-                           "each takes 4 GiB of addresses",
-                           arguments->network_name, (unsigned)nodes, WINDOWS_MAX);
-    }
-    if (nodes * MAPS_PER_RANK + MAPS_OWN > maps) {
-        return message_set(
-            message,
-            "%s needs %llu memory mappings, and the system gives %llu: 'sysctl "
-            "vm.max_map_count=%llu' as root changes that",
-            arguments->network_name, (unsigned long long)(nodes * MAPS_PER_RANK + MAPS_OWN),
-            (unsigned long long)maps, (unsigned long long)(nodes * MAPS_PER_RANK + MAPS_OWN));
-    }
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur / window_bytes < nodes + 1) {
-        return message_set(message,
-                           "%s needs %u GiB of addresses, and the process may have %llu: 'ulimit "
-                           "-v unlimited' changes that",
-                           arguments->network_name, 4 * ((unsigned)nodes + 1),
-                           (unsigned long long)(limit.rlim_cur >> 30));
-    }
     return need <= available - available / 8
                ? 0
                : message_set(message,

@@ -187,7 +187,7 @@ TEST(a_file_of_another_kind_says_which_command_makes_the_right_one)
     refuses(&file, "not a linked program");
     file = good();
     file.note = NOTE_CHECKED;
-    refuses(&file, "was not made by ecube-cc --native");
+    refuses(&file, "was not compiled and linked by ecube-cc --native");
     file = good();
     file.header.e_ident[0] = 0;
     refuses(&file, "not an ELF program");

@@ -278,7 +278,11 @@ static int alone(const char *what, int value)
         return call_null();
     }
     if (strcmp(what, "breakpoint") == 0) {
+#ifdef __x86_64__
+        __asm__ volatile("int3");
+#else
         __asm__ volatile("bkpt #0");
+#endif
     }
     if (strcmp(what, "length") == 0) {
         return length_of_null();
