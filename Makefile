@@ -611,6 +611,11 @@ $(B)/tests/sim/race_test: $(call raced,$(TEST_RUNNER) tests/sim/threads_test.c $
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
 
+# The tool, for native programs on several threads (tests/system/native_races_test.sh).
+$(B)/ecube-raced: $(call raced,$(TOOL) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=thread -o $@ $^ $(TOOL_LIBS)
+
 # A shared library, so that a change in a room relinks this and no test.
 $(B)/host/librooms.so: $(CHECKED_ROOMS)
 	@echo "  link  $@"

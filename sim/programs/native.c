@@ -17,13 +17,13 @@
  */
 #include "sim/programs/native.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "arch/x86_64/fiber.h"
 #include "drivers/check.h"
@@ -52,8 +52,9 @@ struct rank {
     int32_t result;
     struct program_step step;
     struct fault fault;
-    bool loaded; /* its file is mapped over what was downloaded */
-    bool left;   /* it was interrupted */
+    bool loaded;       /* its file is mapped over what was downloaded */
+    bool left;         /* it was interrupted */
+    atomic_int thread; /* that runs it; 0: none */
     uint32_t stack_base;
     uintptr_t pc, sp, frame; /* where it was then, or at its fault */
 };
@@ -61,29 +62,34 @@ struct rank {
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum {
     SIGNALS = sizeof signals / sizeof signals[0],
-    SIGNAL_LEAVE = SIGURG, /* is ignored by who does not know it */
-    THREADS_MAX = 64
+    SIGNAL_LEAVE = SIGURG /* is ignored by who does not know it */
 };
 
 struct native {
     const struct native_program *program;
     void *map; /* of the windows */
     size_t map_bytes;
-    uint8_t *plans; /* memory for them, of all nodes */
+    uint8_t *plans;             /* memory for them, of all nodes */
+    int images[PARTITIONS_MAX]; /* what their nodes are sent; -1: each keeps its own */
     struct rank *ranks;
+    uint32_t count;
 };
 
-/* The rank that runs in this thread, and whether the thread is ready for its faults. */
+/* The rank that runs in this thread, and the thread's number; 0: it is not ready for faults. */
 static _Thread_local struct rank *volatile running;
-static _Thread_local bool prepared;
+static _Thread_local pid_t own_thread;
 
-/* Of the process: what its signals did before, for how many simulations they are ours, the threads
- * in which ranks run, and whether these are to be left. */
+/* Of the process: what its signals did before, for how many simulations they are ours, the one that
+ * native_interrupt is about, and whether its ranks are to be left. */
 static struct sigaction before[SIGNALS];
 static unsigned users;
-static pthread_t threads[THREADS_MAX];
-static atomic_uint thread_count;
+static _Atomic(struct native *) present;
 static atomic_bool interrupted;
+
+static uint32_t pages_end(uint32_t address)
+{
+    return (address + PAGE - 1) / PAGE * PAGE;
+}
 
 static bool is_inside(const struct rank *own, uintptr_t address)
 {
@@ -242,22 +248,21 @@ static void give_signals_back(void)
 static void prepare_thread(void)
 {
     static _Thread_local uint8_t stack[SIGNAL_STACK_BYTES];
-    unsigned place = atomic_fetch_add(&thread_count, 1);
 
-    if (place < THREADS_MAX) {
-        threads[place] = pthread_self();
-    }
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    prepared = true;
+    own_thread = gettid();
 }
 
 void native_interrupt(void)
 {
-    unsigned count = atomic_load(&thread_count);
+    struct native *native = atomic_load(&present);
 
     atomic_store(&interrupted, true);
-    for (unsigned i = 0; i < count && i < THREADS_MAX; i++) {
-        pthread_kill(threads[i], SIGNAL_LEAVE);
+    for (uint32_t rank = 0; native && rank < native->count; rank++) {
+        pid_t thread = atomic_load(&native->ranks[rank].thread);
+        if (thread) {
+            tgkill(getpid(), thread, SIGNAL_LEAVE);
+        }
     }
 }
 
@@ -274,11 +279,42 @@ bool native_interrupted(const struct sim *sim, uint32_t *rank)
 
 /* Memory -------------------------------------------------------------------------------------- */
 
-static bool map_memory(const struct native_program *program, uint8_t *window)
+/* Where the file's pages will lie, the nodes of a partition share memory: all of them are sent the
+ * same bytes. Not where bytes can be damaged, for each node checks its own. */
+static bool map_image(const struct sim *sim, uint32_t rank)
 {
-    return mmap(window + program->stack_base, program->end - program->stack_base,
-                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-                0) != MAP_FAILED;
+    const struct native_program *program = sim->native->program;
+    int file = sim->native->images[sim->actors[rank].partition];
+
+    return file < 0 || mmap(sim->native->ranks[rank].window + program->image_base,
+                            pages_end(program->file_end) - program->image_base,
+                            PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+}
+
+static bool map_memory(const struct sim *sim, uint32_t rank)
+{
+    const struct native_program *program = sim->native->program;
+
+    return mmap(sim->native->ranks[rank].window + program->stack_base,
+                program->end - program->stack_base, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED &&
+           map_image(sim, rank);
+}
+
+static void make_images(struct sim *sim)
+{
+    const struct native_program *program = sim->native->program;
+    bool shared = !sim->damages && !sim->options.payload_checked;
+
+    for (unsigned i = 0; i < PARTITIONS_MAX; i++) {
+        int *file = &sim->native->images[i];
+        *file = shared && i < sim->partition_count ? memfd_create("ecube-image", MFD_CLOEXEC) : -1;
+        if (*file >= 0 &&
+            ftruncate(*file, pages_end(program->file_end) - program->image_base) != 0) {
+            close(*file);
+            *file = -1;
+        }
+    }
 }
 
 static void *reserve(size_t bytes, int rights)
@@ -288,18 +324,20 @@ static void *reserve(size_t bytes, int rights)
     return map == MAP_FAILED ? NULL : map;
 }
 
-static bool make_windows(struct native *native, uint32_t count)
+static bool make_windows(struct sim *sim)
 {
-    native->map_bytes = (count + 1) * window_bytes;
+    struct native *native = sim->native;
+
+    native->map_bytes = (sim->count + 1) * window_bytes;
     native->map = reserve(native->map_bytes, PROT_NONE);
     uintptr_t first = ((uintptr_t)native->map + window_bytes - 1) & ~(uintptr_t)(window_bytes - 1);
     bool good = native->map != NULL;
 
-    for (uint32_t rank = 0; rank < count && good; rank++) {
+    for (uint32_t rank = 0; rank < sim->count && good; rank++) {
         native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
                                             .window = (uint8_t *)first + rank * window_bytes,
                                             .stack_base = native->program->stack_base};
-        good = map_memory(native->program, native->ranks[rank].window);
+        good = map_memory(sim, rank);
     }
     return good;
 }
@@ -311,10 +349,13 @@ bool native_make(struct sim *sim)
     if (!native || !(native->ranks = calloc(sim->count, sizeof *native->ranks))) {
         return false;
     }
-    take_signals();
+    native->count = sim->count;
     native->program = sim->options.native;
+    take_signals();
+    atomic_store(&present, native);
     native->plans = reserve((size_t)sim->count * PLAN_BYTES, PROT_READ | PROT_WRITE);
-    return native->plans && make_windows(native, sim->count);
+    make_images(sim);
+    return native->plans && make_windows(sim);
 }
 
 void native_free(struct sim *sim)
@@ -324,6 +365,7 @@ void native_free(struct sim *sim)
     if (!native) {
         return;
     }
+    atomic_store(&present, NULL);
     if (native->ranks) {
         give_signals_back();
     }
@@ -335,6 +377,11 @@ void native_free(struct sim *sim)
     }
     if (native->plans) {
         munmap(native->plans, (size_t)sim->count * PLAN_BYTES);
+    }
+    for (unsigned i = 0; native->program && i < PARTITIONS_MAX; i++) {
+        if (native->images[i] >= 0) {
+            close(native->images[i]);
+        }
     }
     free(native->ranks);
     free(native);
@@ -359,7 +406,7 @@ bool native_unload(struct sim *sim)
 
     for (uint32_t rank = 0; rank < sim->count && good; rank++) {
         struct rank *own = &sim->native->ranks[rank];
-        good = !own->loaded || map_memory(sim->native->program, own->window);
+        good = !own->loaded || map_memory(sim, rank);
         own->loaded = false;
     }
     return good;
@@ -387,8 +434,7 @@ static bool map_file(const struct native_program *program, uint8_t *window)
             return false;
         }
     }
-    uint32_t rest = (PAGE - program->file_end % PAGE) % PAGE;
-    memset(window + program->file_end, 0, rest);
+    memset(window + program->file_end, 0, pages_end(program->file_end) - program->file_end);
     relocate(program, window);
     return true;
 }
@@ -414,7 +460,7 @@ static struct program_step next(struct sim *sim, uint32_t rank)
 {
     struct rank *own = &sim->native->ranks[rank];
 
-    if (!prepared) {
+    if (!own_thread) {
         prepare_thread();
     }
     if (!own->fiber.stack || atomic_load_explicit(&interrupted, memory_order_relaxed)) {
@@ -422,7 +468,9 @@ static struct program_step next(struct sim *sim, uint32_t rank)
     }
     own->result = sim->tasks[rank].result;
     running = own;
+    atomic_store_explicit(&own->thread, own_thread, memory_order_relaxed);
     fiber_enter(&own->fiber);
+    atomic_store_explicit(&own->thread, 0, memory_order_relaxed);
     running = NULL;
     return own->step;
 }

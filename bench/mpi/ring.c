@@ -1,0 +1,27 @@
+/*
+ * ring.c - a token goes once round all ranks, and each adds its number.
+ */
+#include <stdio.h>
+
+#include "bench/mpi/names.h"
+
+int main(int argc, char **argv)
+{
+    int rank, size, token = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    double start = MPI_Wtime();
+    if (rank > 0) {
+        MPI_Recv(&token, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    token += rank;
+    MPI_Send(&token, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Recv(&token, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        printf("token %d time %.3f us\n", token, 1e6 * (MPI_Wtime() - start));
+    }
+    MPI_Finalize();
+    return 0;
+}

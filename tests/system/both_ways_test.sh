@@ -1,0 +1,40 @@
+#!/bin/sh
+# both_ways_test.sh BUILD - a program on the nodes and the same source as a native program in the simulator say the same,
+# model times to the nanosecond.
+# class: waits
+. tests/system/testing.sh
+
+# Where ranks take messages from anyone, their order is one of wall time on the nodes: farm says the same but for who did
+# which part, and when.
+by_whom='of model time|^\[ *0\] *[0-9]+ +[0-9]+ +[0-9]+$'
+
+# said - what a run printed: its lines, in the order of ranks, and the rows of its tables without the wall time.
+said() {
+    sort out
+    grep -E '^ *[0-9.-]+( +[0-9.-]+){7}$' err | awk '{ $(NF - 1) = ""; print }'
+}
+
+same_both_ways() {
+    tool_succeeds up --network "$1"
+    for program in "$examples"/*.elf; do
+        name=$(basename "$program" .elf)
+        tool_succeeds load "$program"
+        said >nodes
+        tool_succeeds sim --network "$1" "$examples/$name.so"
+        said >simulated
+        [ "$name" != farm ] || for file in nodes simulated; do
+            grep -Ev "$by_whom" $file | sed 's/worker [0-9]*:/worker:/' | sort >rest && mv rest $file
+        done
+        [ -s nodes ] || fail "$name says nothing"
+        cmp -s nodes simulated || { diff nodes simulated; fail "$name on $1"; }
+    done
+    tool_succeeds down
+}
+
+for network in cube:2 torus:3x3; do
+    check "every example says the same on nodes and in the simulator: $network" same_both_ways $network
+done
+for network in mesh:2x3 ring:5 cube:3; do # the other kinds; the two above find what differs by the library
+    check_long "every example says the same on nodes and in the simulator: $network" same_both_ways $network
+done
+cases_done
