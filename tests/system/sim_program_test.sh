@@ -1,5 +1,5 @@
 #!/bin/sh
-# native_test.sh BUILD - programs of one's own in the simulator: what they print, how they end, and what is said of it, as on nodes.
+# sim_program_test.sh BUILD - programs of one's own in the simulator: what they print, how they end, and what is said of it, as on nodes.
 # class: busy
 . tests/system/testing.sh
 
