@@ -167,6 +167,9 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
 	heap.c hops.c leaver.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c thread.c traffic.c \
 	waiter.c window.c)
+# What of them is for any processor, and says the same on nodes and in the simulator.
+PORTABLE_PROGRAMS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c heap.c hops.c \
+	messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c plan_replay.c screen.c seals.c)
@@ -273,7 +276,8 @@ NATIVE_HOME := $(B)/native/lib
 NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
 EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
-SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
+SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM)) \
+	$(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.so,$(PORTABLE_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
@@ -281,7 +285,7 @@ TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notd
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -528,6 +532,7 @@ $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
+$(foreach p,$(PORTABLE_PROGRAMS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
