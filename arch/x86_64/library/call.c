@@ -12,8 +12,7 @@ _Noreturn void ecube_native_start(const char *block, uint32_t block_bytes,
 static struct ecube_gate *gate;
 
 /* start.S calls it; .bss is clear already. */
-_Noreturn void ecube_native_start(const char *block, uint32_t block_bytes,
-                                  struct ecube_gate *given)
+_Noreturn void ecube_native_start(const char *block, uint32_t block_bytes, struct ecube_gate *given)
 {
     gate = given;
     ecube_program_start(block, block_bytes);
