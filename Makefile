@@ -134,7 +134,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
-	tests/network/network_test.c tests/router/clock_test.c
+	tests/network/network_test.c tests/router/clock_test.c $(if $(NATIVE),tests/lib/native_test.c)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
@@ -152,7 +152,7 @@ FABRIC_SUPPORT := $(call in,tests/fabric,collectives.c fabric.c memory_link.c ne
 JUDGE := $(call in,tests/judge,course.c promise.c)
 UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) \
 	$(call in,tests/planner,cliffs.c odd_plans.c plan_machine.c plan_shapes.c) \
-	$(JUDGE) tests/controller/fake_nodes.c tests/jtag/fake_core.c
+	$(JUDGE) tests/controller/fake_nodes.c tests/jtag/fake_core.c tests/lib/native_host.c
 CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
 CAMPAIGN_MAIN := tests/campaign/campaign_main.c
 MUTANTS := $(call in,tests/sim,execution.c mutants.c)
@@ -165,11 +165,15 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	tests/campaign/campaign_test.c
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
-	heap.c hops.c leaver.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c thread.c traffic.c \
-	waiter.c window.c)
+	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c \
+	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
-SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c plan_replay.c screen.c seals.c)
+SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
+# What of them is for any processor, and is made for this computer, too; and what is made for it alone.
+NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c \
+	mathematics.c messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
+NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
@@ -273,6 +277,7 @@ NATIVE_HOME := $(B)/native/lib
 NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
 EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
+NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
@@ -281,7 +286,7 @@ TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notd
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -289,11 +294,14 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
+# What a machine of nodes needs; the C library for programs on this computer alone takes as long to make.
+MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD)
+
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
-all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD) $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
+all: $(MACHINE) $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
 
 ## boot a 16-node hypercube and run the complete exchange on it (NETWORK=cube:D, SIZES="bytes ...")
-run: all
+run: $(MACHINE)
 	$(B)/ecube run --network $(NETWORK) $(B)/examples/complete_exchange.elf $(SIZES)
 
 RUN_TESTS = QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
@@ -525,6 +533,9 @@ $(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
 	$(Q)$(B)/ecube-cc --native -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
+$(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
+$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so,$(NATIVE_PROGRAM),-I.))
+$(B)/tests/lib/native_test: | $(B)/tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
@@ -532,6 +543,7 @@ $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHE
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
 $(B)/tests/plan_replay: $(call native,$(JUDGE))
+$(B)/tests/native_run: $(call native,tests/lib/native_host.c)
 $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%): $(B)/tests/%: $(call native,tests/system/%.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"

@@ -47,6 +47,16 @@ install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
 install -m 644 "$nodes/kernel.elf" "$nodes"/lib/* "$prefix/lib/ecube/$board/"
 [ ! -f "$nodes/openocd.cfg" ] || install -m 644 "$nodes/openocd.cfg" "$prefix/lib/ecube/$board/"
 install -m 644 "$build"/examples/*.elf "$prefix/lib/ecube/examples/"
+if [ -d "$build/native/lib" ]; then
+    rm -rf "$prefix/lib/ecube/native"
+    install -d "$prefix/lib/ecube/native/lib" "$prefix/lib/ecube/native/newlib"
+    install -m 644 "$build"/native/lib/* "$prefix/lib/ecube/native/lib/"
+    install -m 644 "$build"/native/newlib/*.a "$prefix/lib/ecube/native/newlib/"
+    for header in $(cd "$build/native/newlib" && find include -type f); do
+        install -D -m 644 "$build/native/newlib/$header" "$prefix/lib/ecube/native/newlib/$header"
+    done
+    install -m 644 "$build"/examples/*.so "$prefix/lib/ecube/examples/"
+fi
 install -m 644 include/ecube/*.h "$prefix/include/ecube/"
 for folder in $made; do
     echo "$folder"

@@ -24,8 +24,8 @@
 
 #include <stdint.h>
 
-/* Type of the ELF note, of the owner "ecube", of a native program (wire/finding.h has that of one with
- * checks). */
+/* Type of the ELF note, of the owner "ecube", of a native program (wire/finding.h has that of one
+ * with checks). */
 enum { ECUBE_NOTE_NATIVE = 2 };
 
 /* What a trap says, in its four words. */

@@ -446,6 +446,14 @@ static void name_failures(struct sim *sim)
     }
 }
 
+/* A scenario has none that it could do anything about; people's programs may be given an error and
+ * end well. */
+static bool is_failed(const struct sim *sim)
+{
+    return sim->deaths ||
+           (sim->native ? sim->host.controller.broken : sim->result.trouble_count > 0);
+}
+
 /* The programs have ended: says what is wrong with them. */
 static void finish(struct sim *sim)
 {
@@ -458,7 +466,7 @@ static void finish(struct sim *sim)
     if (wrong) {
         sim_end(sim, SIM_WRONG);
     }
-    sim_end(sim, sim->result.trouble_count || sim->deaths ? SIM_ERROR : SIM_GOOD);
+    sim_end(sim, is_failed(sim) ? SIM_ERROR : SIM_GOOD);
 }
 
 /* Nodes that STOP does not reach have lost their way to the host. */

@@ -1,6 +1,6 @@
 /*
- * memory.c - memcpy, memmove and memset, in place of the C library's, which are assembly without
- * frames: the report of a fault in one of these names who called it.
+ * memory.c - memcpy, memmove and memset, in place of the C library's: those are assembly that saves
+ * registers without making a frame, so that a fault's report would not find who called them.
  *
  * Source   Intel 64 and IA-32 Architectures Optimization Reference Manual, 3.7.6 (enhanced REP
  *          MOVSB and STOSB)

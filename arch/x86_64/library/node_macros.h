@@ -3,7 +3,7 @@
  * compiler says otherwise than on a node.
  *
  * There is no operating system. Integers of 64 bits are long long, so that a format that fits them
- * on the nodes fits them here.
+ * on the nodes fits them here; but intmax_t is what the compiler takes %jd for.
  *
  * Source   gcc -dM -E of both compilers
  */
@@ -21,25 +21,17 @@
 #undef __UINT_LEAST64_TYPE__
 #undef __INT_FAST64_TYPE__
 #undef __UINT_FAST64_TYPE__
-#undef __INTMAX_TYPE__
-#undef __UINTMAX_TYPE__
 #define __INT64_TYPE__        long long int
 #define __UINT64_TYPE__       long long unsigned int
 #define __INT_LEAST64_TYPE__  long long int
 #define __UINT_LEAST64_TYPE__ long long unsigned int
 #define __INT_FAST64_TYPE__   long long int
 #define __UINT_FAST64_TYPE__  long long unsigned int
-#define __INTMAX_TYPE__       long long int
-#define __UINTMAX_TYPE__      long long unsigned int
 
 #undef __INT64_C
 #undef __UINT64_C
-#undef __INTMAX_C
-#undef __UINTMAX_C
-#define __INT64_C(value)   value##LL
-#define __UINT64_C(value)  value##ULL
-#define __INTMAX_C(value)  value##LL
-#define __UINTMAX_C(value) value##ULL
+#define __INT64_C(value)  value##LL
+#define __UINT64_C(value) value##ULL
 
 #undef __INT64_MAX__
 #undef __UINT64_MAX__
@@ -47,13 +39,9 @@
 #undef __UINT_LEAST64_MAX__
 #undef __INT_FAST64_MAX__
 #undef __UINT_FAST64_MAX__
-#undef __INTMAX_MAX__
-#undef __UINTMAX_MAX__
 #define __INT64_MAX__        0x7fffffffffffffffLL
 #define __UINT64_MAX__       0xffffffffffffffffULL
 #define __INT_LEAST64_MAX__  0x7fffffffffffffffLL
 #define __UINT_LEAST64_MAX__ 0xffffffffffffffffULL
 #define __INT_FAST64_MAX__   0x7fffffffffffffffLL
 #define __UINT_FAST64_MAX__  0xffffffffffffffffULL
-#define __INTMAX_MAX__       0x7fffffffffffffffLL
-#define __UINTMAX_MAX__      0xffffffffffffffffULL
