@@ -42,7 +42,9 @@ enum {
     ASK_MS = 5000, /* of time that is counted, before nodes are asked: no circuit takes longer */
     GIVE_UP_MS = 20000,  /* from STOP until programs that cannot be reached are given up */
     NEXT_HOST_MS = 1000, /* from a host's death until the next one begins */
-    CABLES_TOLD_MAX = 16
+    CABLES_TOLD_MAX = 16,
+    TOLD_LATE_MAX =
+        CONSOLE_WINDOW / 4 /* bytes of text that were read and a node does not know of */
 };
 
 static const uint64_t ms_ns = 1000 * 1000;
@@ -89,9 +91,10 @@ bool host_init(struct sim *sim)
     struct host *host = &sim->host;
 
     host->blocks = calloc(sim->count, BLOCK_BYTES);
+    host->texts = calloc(sim->count, sizeof *host->texts);
     host->image = malloc(sim->layout.image_room);
     host->digests = malloc((size_t)sim->count * DIGEST_BYTES);
-    if (!host->blocks || !host->image || !host->digests) {
+    if (!host->blocks || !host->texts || !host->image || !host->digests) {
         return false;
     }
     for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {
@@ -106,6 +109,7 @@ bool host_init(struct sim *sim)
 void host_free(struct sim *sim)
 {
     free(sim->host.blocks);
+    free(sim->host.texts);
     free(sim->host.image);
     free(sim->host.digests);
 }
@@ -207,6 +211,7 @@ static bool load(struct sim *sim, uint32_t bytes)
     if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK) {
         return false;
     }
+    memset(host->texts, 0, sim->count * sizeof *host->texts);
     host->receipts = 0;
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         sim->actors[rank].receipted = false;
@@ -523,11 +528,17 @@ static void moved(struct sim *sim, uint32_t *counted, uint32_t count)
     sim->progress_ns = sim->got_on_ns = sim->wall_ns;
 }
 
-/* Text is read as soon as it comes. */
+/* Text is read as soon as it comes. A node is told in larger pieces: every note is a packet. */
 static void take_text(struct sim *sim, const struct controller_event *event)
 {
-    controller_taken(&sim->host.controller, event->rank, event->bytes);
-    sim_wake(sim, sim->count);
+    struct host_text *text = &sim->host.texts[event->rank];
+
+    text->taken += event->bytes;
+    if (text->taken - text->told >= TOLD_LATE_MAX) {
+        text->told = text->taken;
+        controller_taken(&sim->host.controller, event->rank, text->taken);
+        sim_wake(sim, sim->count);
+    }
 }
 
 static void listen(const struct sim *sim, const struct controller_event *event)

@@ -23,6 +23,11 @@ struct sim;
 /* A program that the user has stopped, and loads once more (SIM_CANCEL). */
 enum host_again { AGAIN_NO, AGAIN_WANTED, AGAIN_LOADED };
 
+/* Bytes that the program of a rank has printed: that have been read, that it knows of. */
+struct host_text {
+    uint32_t taken, told;
+};
+
 struct host {
     struct controller controller;
     struct link *links[CONTROLLER_HOST_LINKS_MAX];
@@ -31,6 +36,7 @@ struct host {
     struct download_message messages[NETWORK_HALVINGS_MAX + 1];
     uint8_t *blocks, *image;          /* what nodes are sent, */
     uint8_t (*digests)[DIGEST_BYTES]; /* and what they must answer */
+    struct host_text *texts;          /* of each rank */
     uint64_t base_ns, end_ns;         /* model time of the last download */
     uint32_t links_reported, receipts;
     uint64_t passed_ns;  /* wall time up to which controller_pass has been told */
