@@ -1,0 +1,278 @@
+#!/bin/sh
+# sim_program_test.sh BUILD - programs of one's own in the simulator: what they print, how they end, and what is said of it, as on nodes.
+# class: busy
+. tests/system/testing.sh
+
+if [ "$(uname -m)" != x86_64 ]; then
+    echo "1..0 # SKIP programs for this computer are for x86-64"
+    exit 0
+fi
+
+native=$scratch/native
+mkdir "$native"
+
+# native NAME - the test program of that name, for this computer.
+native() {
+    [ -f "$native/$1.so" ] ||
+        "$build/ecube-cc" --native -I "$source_tree/board/$board" "$source_tree/tests/system/programs/$1.c" -o "$native/$1.so" ||
+        fail "$1 does not compile"
+    echo "$native/$1.so"
+}
+
+# sim OPTION... - a program, quietly.
+sim() {
+    tool sim -q "$@"
+}
+
+# said COMMAND - the indented lines behind a command in examples/output.md, up to the next words.
+said() {
+    awk -v command="\`$1\`" '
+        index($0, command) { behind = 1; next }
+        behind && /^    / { told = 1; print substr($0, 5); next }
+        told && !/^$/ { exit }
+        behind && index($0, "`build/ecube run") { exit }' "$source_tree/examples/output.md"
+}
+
+# The simulator prints what the nodes print, with the same model times.
+example_prints_what_is_said() {
+    grep -o '`build/ecube run [^`]*`' "$source_tree/examples/output.md" | tr -d '`' | grep "/$1\.elf" >commands
+    [ -s commands ] || fail "output.md has no command for $1"
+    while read -r command; do
+        said "$command" >wanted
+        # shellcheck disable=SC2046
+        tool $(echo "${command#build/ecube }" | sed "s,^run ,sim ,; s,build/examples,$examples,; s,\.elf,.so,") </dev/null
+        [ "$status" -eq 0 ] || { cat out err; fail "status $status"; }
+        sed 's/^\[ *[0-9]*\] //' out err >lines
+        while IFS= read -r line; do
+            case $line in
+            boot* | download* | *receipts*) continue ;;
+            *" ...") line=${line%...} && cut -c "1-${#line}" lines >begun ;;
+            *) cp lines begun ;;
+            esac
+            grep -qxF -- "$line" begun || { cat out err; fail "'$command' does not print '$line'"; }
+        done <wanted
+    done <commands
+}
+
+# Byte for byte, on one thread and on two.
+output_is_the_same() {
+    for threads in 1 2 2; do
+        tool sim --network cube:8 --threads $threads --json result$threads.json "$examples/hello.so" first second
+        [ "$status" -eq 0 ] || fail "status $status"
+        cp out out$threads
+        "$json_get" result$threads.json sim digest >digest$threads
+    done
+    cmp out1 out2 || fail "other lines on another number of threads"
+    cmp digest1 digest2 || fail "another digest on another number of threads"
+    [ "$(grep -c '^\[...\] argument 2: second$' out1)" -eq 256 ] || { cat out1; fail "not all ranks have both arguments"; }
+}
+
+thousands_of_ranks() {
+    sim --network cube:10 "$examples/ring.so"
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+    grep -q 'token 523776, expected 523776, 1024 messages' out || { cat out; fail "another token"; }
+}
+
+# As on nodes, the same table; and only the programs' lines on standard output.
+table_and_json() {
+    tool sim --network cube:3 --json result.json "$examples/complete_exchange.so" 16 1000
+    [ "$status" -eq 0 ] || fail "status $status"
+    [ ! -s out ] || { cat out; fail "the table is on standard output"; }
+    grep -q '^ *1000 .* 0$' err || { cat err; fail "no table"; }
+    grep -q '^sim  *cube:3, 8 nodes' err || { cat err; fail "no summary"; }
+    [ "$("$json_get" result.json exits length)" = 8 ] || { cat result.json; fail "other exits"; }
+    [ "$("$json_get" result.json exits 7)" = 0 ] || { cat result.json; fail "another exit"; }
+    [ "$("$json_get" result.json reports length)" = 2 ] || { cat result.json; fail "other reports"; }
+    [ "$("$json_get" result.json reports 1 wrong)" = 0 ] || { cat result.json; fail "wrong bytes"; }
+    [ "$("$json_get" result.json arguments 1)" = 1000 ] || { cat result.json; fail "another argument"; }
+    [ "$("$json_get" result.json download receipts)" = 8 ] || { cat result.json; fail "other receipts"; }
+    [ "$("$json_get" result.json plans 0 operation)" = alltoall ] || { cat result.json; fail "other plans"; }
+    "$json_get" result.json sim seed >/dev/null || { cat result.json; fail "nothing of the simulator"; }
+    sim --network cube:3 "$examples/complete_exchange.so" 16
+    [ ! -s out ] && [ ! -s err ] || { cat out err; fail "-q shows more than what programs print"; }
+}
+
+# crashes STATUS WORDS WHAT - rank 2 does WHAT, and the line says so as WORDS do.
+crashes() {
+    tool_fails "$1" "^ecube: node 2 \(rank 2\): $2\$" sim -q --network cube:2 "$(native misbehave)" "$3" 2 7
+}
+
+all_crashes() {
+    line='misbehave\.c:[0-9]+'
+    from="(, called from alone \($line\))?, called from main \($line\)"
+    crashes 139 "data abort at address 0x00000000 \(null pointer\) in dereference_null \($line\)($from)?" null
+    crashes 136 "integer division by zero in alone \($line\)$from" divide
+    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in dig \($line\)" dig
+    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in large_frame \($line\)$from" frame
+    crashes 139 "jump to address 0x00000000 \(null pointer\), called from call_null \($line\)$from" call
+    crashes 133 "breakpoint instruction in alone \($line\)$from" breakpoint
+    crashes 139 "data abort at address 0x00000000 \(null pointer\) in memcpy, called from .*$from" copy
+    crashes 134 "the program aborted in give_up \($line\)$from" abort
+    crashes 134 "the program aborted in fail_assertion \($line\)$from" assert
+    crashes 139 "wrote to constants at 0x$image_digits[0-9a-f]{5} in write_memory \($line\)$from" constant
+    crashes 139 "wrote to code at 0x$image_digits[0-9a-f]{5} in write_memory \($line\)$from" code
+    crashes 139 "jumped into data at 0x$image_digits[0-9a-f]{5}, called from call_data \($line\)$from" data
+    crashes 7 'the program exited with status 7' exit
+}
+
+registers() {
+    tool sim -q -v --network cube:1 "$(native misbehave)" null 1
+    grep -Eq '^  node 1: rsp 0x[0-9a-f]{8} rip 0x[0-9a-f]{8}$' err || grep -Eq 'rsp 0x[0-9a-f]{8}' err || { cat err; fail "no registers"; }
+}
+
+# The checks are of the library for nodes.
+crash_beside_others() {
+    sim --network cube:6 --json result.json "$(native misbehave)" null 2
+    [ "$status" -eq 139 ] || { words; fail "status $status"; }
+    [ "$("$json_get" result.json exits 2)" = 139 ] || { cat result.json; fail "another exit of rank 2"; }
+    [ "$("$json_get" result.json exits 3)" = 0 ] || { cat result.json; fail "another exit of rank 3"; }
+    [ "$("$json_get" result.json troubles 0 kind)" = fault ] || { cat result.json; fail "another trouble"; }
+    grep -q "link the program with 'ecube-cc --check' for nodes" err || { cat err; fail "no advice"; }
+}
+
+errors_of_calls() {
+    tool_fails 159 '^ecube: rank 1: ecube_send: rank 4 of 4, in bad_peer \(mistakes\.c:[0-9]+\)' \
+        sim -q --network cube:2 "$(native mistakes)" bad-peer 1
+    sim --network cube:3 "$(native misbehave)" absent 2
+    [ "$status" -eq 159 ] || { words; fail "status $status"; }
+    words | grep -q '^ecube: rank 2 ended without ecube_barrier, which the others have called$' || { words; fail "nobody says why"; }
+    words | grep -Eq '^ecube: ranks 0, 1, 3-7: ecube_barrier in main \(misbehave\.c:[0-9]+\)$' || { words; fail "nobody says who"; }
+}
+
+aborts() {
+    sim --network ring:6 --json result.json "$(native aborter)" 4 9
+    [ "$status" -eq 9 ] || { cat out err; fail "status $status"; }
+    [ "$("$json_get" result.json troubles 0 kind)" = aborted ] || { cat result.json; fail "another trouble"; }
+    grep -q '^\[4\] half a line$' out || { cat out; fail "what had no end is lost"; }
+}
+
+waits_in_circle() {
+    may_time_out=1
+    sim --network cube:3 --json result.json "$(native misbehave)" circle 3
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'wait for ever: 5 of 8 have ended' || { words; fail "nobody says so"; }
+    words | grep -q 'node 1 (rank 1) waits to receive from rank 2, tag 5$' || { words; fail "nobody says for whom"; }
+    words | grep -Eq 'in a circle: rank 0 for 1 for 2 for 0$' || { words; fail "no circle"; }
+    [ "$("$json_get" result.json exits 0)" = null ] || { cat result.json; fail "rank 0 has ended"; }
+}
+
+# One that computes and never calls is left where it is.
+never_calls() {
+    may_time_out=1
+    sim --network cube:2 --timeout 500ms --json result.json "$(native misbehave)" spin 2
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'did not end within 0.5 s: 2 of 4 programs have ended' || words | grep -q 'did not end within 0.5 s: ' || { words; fail "other words"; }
+    words | grep -Eq 'node 2 \(rank 2\) computes in never_return \(misbehave\.c:[0-9]+\)' || { words; fail "nobody says where"; }
+    "$ecube" sim -q --network cube:2 "$(native misbehave)" spin 2 2>err &
+    pid=$!
+    sleep 0.5
+    kill -INT $pid
+    wait $pid
+    [ $? -eq 130 ] || fail "status $? of what was interrupted"
+    words | grep -q '^ecube: interrupted: ' || { words; fail "other words of an interrupt"; }
+}
+
+
+output_is_long() {
+    sim --network cube:2 "$(native talker)" lines 500 200
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+}
+
+reader_is_gone() {
+    { "$ecube" sim -q --network cube:6 "$(native talker)" lines 200 200; echo $? >gone; } 2>/dev/null | head -n 1 >/dev/null
+    [ "$(cat gone)" -eq 141 ] || fail "status $(cat gone)"
+}
+
+dead_node() {
+    sim --network cube:4 --kill 7@20us "$examples/complete_exchange.so" 65536
+    [ "$status" -eq 3 ] || { words; fail "status $status"; }
+    words | grep -q '^ecube: node 7 was killed$' || { words; fail "nobody names the dead node"; }
+    sim --network cube:4 --cut 0-1@20us "$examples/complete_exchange.so" 65536
+    [ "$status" -eq 3 ] || { words; fail "status $status"; }
+    words | grep -Eq '^ecube: link (0-1|1-0)' || { words; fail "nobody names the link"; }
+}
+
+faults_are_mended() {
+    sim --network torus:4x4 --seed 7 --drop 1e-3 --flip 1e-6 --duplicate 1e-3 "$examples/complete_exchange.so" 1000 4000
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+    sim --network torus:4x4 --seed 7 --drop 1e-3 --flip 1e-6 --duplicate 1e-3 "$examples/sample_sort.so"
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+}
+
+plans_and_algorithms() {
+    tool sim --network cube:4 --algorithm AAP --json result.json -q "$examples/complete_exchange.so" 100
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+    [ "$("$json_get" result.json plans 0 algorithm)" = AAP ] || { cat result.json; fail "another algorithm"; }
+    tool_succeeds plan export broadcast --network ring:6 --bytes 1000 --json plan.json
+    sim --network ring:6 --plan plan.json "$examples/hello.so"
+    words | grep -q '^ecube: --plan plan.json was not used: no broadcast .* was called for$' || { words; fail "nobody says that it was not used"; }
+    sim --network ring:6 --plan plan.json "$examples/trees.so" 1000
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+    ! words | grep -q 'was not used' || { words; fail "the plan was not used"; }
+}
+
+trace() {
+    sim --network cube:3 --trace timeline.json "$examples/ring.so"
+    [ "$status" -eq 0 ] || { words; fail "status $status"; }
+    tail -c 3 timeline.json | grep -q ']' || fail "the timeline is not whole"
+}
+
+# refused PATTERN WORD... - one line, and status 2.
+refused() {
+    pattern=$1
+    shift
+    tool_fails 2 "$pattern" sim --network cube:2 "$@"
+}
+
+bad_input() {
+    hello=$examples/hello.so
+    refused "for the nodes of 'ecube run': compile it with ecube-cc --native" "$examples/hello.elf"
+    tool_fails 2 "is for 'ecube sim': compile it without --native" run --network cube:1 "$hello"
+    refused 'no-such\.so: No such file' ./no-such.so
+    refused 'is no scenario .* no such file' nothing
+    refused 'did you mean exchange' exchnge
+    refused 'is not a file' /tmp
+    head -c 3000 "$hello" >short.so
+    refused 'short\.so is truncated' short.so
+    : >empty.so
+    refused 'empty\.so is not an ELF program \(it is empty\)' empty.so
+    echo 'int f(void) { return 0; }' >f.c
+    gcc -shared -fPIC f.c -o f.so || fail "no shared object"
+    refused 'f\.so was not compiled and linked by ecube-cc --native' f.so
+    cp "$hello" plain
+    sim --network cube:1 plain
+    [ "$status" -eq 0 ] || { words; fail "a file in this directory is no program"; }
+    for option in '--bytes 3' '--messages 3' '--parameter 1' '--type int8' '--contents shared' '--image 100'; do
+        # shellcheck disable=SC2086
+        refused 'is for scenarios: .* is a program' $option "$hello"
+    done
+    tool_fails 2 'strategy scatter: .* scenario' sim --strategy scatter exchange
+    refused 'unknown strategy' --strategy best "$hello"
+    refused "unknown algorithm 'best'" --algorithm best "$hello"
+    tool_fails 2 'memory mappings' sim --network cube:14 "$hello"
+    tool_fails 2 'simulated on up to' sim --network cube:16 "$hello"
+    (ulimit -v 8000000 && refused 'GiB of addresses' "$hello") || fail "a limit on addresses is not told"
+}
+
+check "complete_exchange prints what it prints on nodes" example_prints_what_is_said complete_exchange
+for example in algorithms farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
+    check "$example prints what it prints on nodes" example_prints_what_is_said "$example"
+done
+check "What programs print is the same in every run" output_is_the_same
+check "A thousand ranks pass a token round" thousands_of_ranks
+check "Tables go to standard error, and JSON has what run and sim have" table_and_json
+check "A crash is told with rank, reason, function, line and callers" all_crashes
+check "-v shows what is known of the registers" registers
+check "A rank that crashes leaves the others alone" crash_beside_others
+check "An error of a call is one line for all whom it has ended" errors_of_calls
+check "ecube_abort ends all ranks" aborts
+check "Programs that wait for each other are found and named" waits_in_circle
+check "--timeout and Ctrl-C end a rank that computes for ever, and say where" never_calls
+check "Programs print as much as they like" output_is_long
+check "A run without a reader ends" reader_is_gone
+check "A dead node and a cut link are named" dead_node
+check "Programs do not see frames that are lost, damaged or doubled" faults_are_mended
+check "--algorithm and --plan choose plans of programs" plans_and_algorithms
+check "--trace writes a timeline of a program" trace
+check "Bad input is one line, and status 2" bad_input
+cases_done
