@@ -106,6 +106,14 @@ static const char *foreign(uint32_t address)
                : "";
 }
 
+/* One outside the window of a native program. */
+static void describe_elsewhere(const char *what, const struct fault_body *fault, char *text,
+                               size_t room)
+{
+    snprintf(text, room, "%s address 0x%08x%08x, outside its memory", what, fault->registers[1],
+             fault->registers[0]);
+}
+
 static void describe_data(const struct fault_code *code, const struct fault_body *fault, char *text,
                           size_t room)
 {
@@ -113,7 +121,9 @@ static void describe_data(const struct fault_code *code, const struct fault_body
     enum abort_cause cause = cause_of(code, fault);
     uint32_t address = fault->address;
 
-    if (cause == ABORT_FORBIDDEN) {
+    if (cause == ABORT_ELSEWHERE) {
+        describe_elsewhere("data abort at", fault, text, room);
+    } else if (cause == ABORT_FORBIDDEN) {
         snprintf(text, room, "used an address that is none, or an instruction of kernels,");
     } else if (cause == ABORT_PERMISSION && address >= image->base &&
                address < image->constants_end) {
@@ -126,11 +136,15 @@ static void describe_data(const struct fault_code *code, const struct fault_body
 
 /* Of a program's memory all but its code is data. On the stack gcc puts a few instructions for a
  * nested function whose address is taken. */
-static void describe_jump(uint32_t address, char *text, size_t room)
+static void describe_jump(const struct fault_code *code, const struct fault_body *fault, char *text,
+                          size_t room)
 {
     const struct board *board = target_board();
+    uint32_t address = fault->address;
 
-    if (address < board->stack_base || address >= board->image_end) {
+    if (cause_of(code, fault) == ABORT_ELSEWHERE) {
+        describe_elsewhere("jump to", fault, text, room);
+    } else if (address < board->stack_base || address >= board->image_end) {
         snprintf(text, room, "jump to address 0x%08x%s", address, foreign(address));
     } else if (address < board->image_base - board->blocks_bytes) {
         snprintf(text, room, "executes data at 0x%08x: a nested function's trampoline?", address);
@@ -144,7 +158,7 @@ static void describe_kind(const struct fault_code *code, uint32_t kind,
 {
     switch (kind & ~(uint32_t)FAULT_KERNEL) {
     case FAULT_DATA: describe_data(code, fault, text, room); break;
-    case FAULT_PREFETCH: describe_jump(fault->address, text, room); break;
+    case FAULT_PREFETCH: describe_jump(code, fault, text, room); break;
     case KIND_BREAKPOINT: snprintf(text, room, "breakpoint instruction"); break;
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
     case FAULT_DIVIDE: snprintf(text, room, "integer division by zero"); break;

@@ -36,10 +36,11 @@ enum {
     PAGE = 4096,
     PLAN_BYTES = 1024 * 1024, /* a node's; what is not used is no memory */
     SIGNAL_STACK_BYTES = 64 * 1024,
-    SP = 13, /* where the report of a fault has a program's stack pointer, */
-    PC = 15, /* and where it was */
-    TRAP_BREAKPOINT = 3,
-    ERROR_FETCH = 16 /* of a page fault: it was an instruction */
+    SP = 13,           /* where the report of a fault has a program's stack pointer, */
+    PC = 15,           /* and where it was */
+    ERROR_FETCH = 16,  /* of a page fault: it was an instruction */
+    ERROR_BITS = 0x1f, /* what of its error code is told, */
+    ELSEWHERE = 0x80   /* and that the address is outside the window, registers 0 and 1 */
 };
 
 static const uint64_t window_bytes = UINT64_C(1) << 32;
@@ -197,7 +198,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
     own->fault = (struct fault){.kind = kind_of(own, number, registers, address),
                                 .address = (uint32_t)address,
                                 .status_register = (uint32_t)registers[REG_TRAPNO] << 8 |
-                                                   ((uint32_t)registers[REG_ERR] & 0xff)};
+                                                   ((uint32_t)registers[REG_ERR] & ERROR_BITS)};
+    if (accessed && !is_inside(own, address) && address >= window_bytes) {
+        own->fault.status_register |= ELSEWHERE;
+        own->fault.registers[0] = (uint32_t)address;
+        own->fault.registers[1] = (uint32_t)(address >> 32);
+    }
     own->fault.registers[PC] = (uint32_t)own->pc;
     own->fault.registers[SP] = (uint32_t)own->sp;
     fiber_leave(&own->fiber);
