@@ -78,7 +78,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
 	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
-	$(call in,sim/programs,contents.c messages.c native.c plans.c program.c scenarios.c) \
+	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
