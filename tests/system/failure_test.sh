@@ -121,7 +121,7 @@ stands_still() {
 }
 
 impatient() {
-    stands_still --patience 2s
+    stands_still --patience 5s
     wait $loader
     code=$?
     [ "$code" -eq 3 ] || { cat load.err; fail "status $code"; }

@@ -127,7 +127,7 @@ missing_cables_are_named() {
     for case in "mesh:3x4 1-2 2-1 0" "torus:3x4 0-8 8-0 1" "ring:6 0-5 5-0 0"; do
         # shellcheck disable=SC2086
         set -- $case # network, link, the same from its other end, dimension
-        tool run --network "$1" --cut "$2@boot" --patience 3s "$examples/hello.elf"
+        tool run --network "$1" --cut "$2@boot" --patience 5s "$examples/hello.elf"
         [ "$status" -eq 3 ] || fail "$1: status $status, not 3"
         words | grep -Eq "(link $2 \(dimension $4\) died during boot|missing: link ($2|$3) \(dimension $4\))" ||
             { cat err; fail "$1: the missing cable $2 is not named"; }
