@@ -33,6 +33,12 @@ start_long_run() {
     wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the machine does not start"
 }
 
+# over_serial_lines FUNCTION ARGUMENT... - the function, with other links than those of shared memory.
+over_serial_lines() {
+    export ECUBE_LINKS=serial
+    "$@"
+}
+
 killed_hard() {
     start_long_run
     kill -9 $runner
@@ -225,6 +231,9 @@ for phase in download run+200; do # the simulator's campaigns fail every moment 
     check_long "a node killed at $phase is named and ends the run" node_dies $phase
     check_long "a link cut at $phase is named and ends the run" link_cut $phase
 done
+# serial_failure_test.sh has the others.
+check "a node killed at run is named and ends the run, over serial lines" over_serial_lines node_dies run
+check "a link cut at run is named and ends the run, over serial lines" over_serial_lines link_cut run
 check "the delay of a fault takes a unit" node_dies run+0.2s
 check "crossed links are named, with where they lead" links_crossed
 check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside
