@@ -61,7 +61,7 @@ ended_by_signal() {
 interrupted() {
     "$ecube" run --network cube:2 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 grep -q 'run: 1 of 4' err || wait_until 60 grep -q 'run: 0 of 4' err || fail "the program does not start"
+    wait_until 60 grep -q 'run: [01] of 4' err || fail "the program does not start"
     kill -INT $runner
     wait $runner
     code=$?
