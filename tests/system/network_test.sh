@@ -178,11 +178,15 @@ waiting_programs_are_named() {
     grep -q 'node 5 waits to receive from rank 0' err || { cat err; fail "no circle"; }
 }
 
-simulated() {
-    for network in ring:5 mesh:3x4 torus:4x4x2 ring:300 mesh:40x50 torus:16x16x16; do
-        tool_succeeds sim --network $network random --bytes 100
+simulated_on() {
+    for network in "$@"; do
+        tool_succeeds sim --network "$network" random --bytes 100
         grep -q 'repeatable from the seed' err out || fail "$network"
     done
+}
+
+simulated() {
+    simulated_on ring:5 mesh:3x4 torus:4x4x2 ring:300 mesh:20x25 torus:8x8x8
     tool_succeeds sim --network torus:6x6 transpose --bytes 1000
     tool_succeeds sim --mesh mesh:2x3 random --bytes 100 # another name of --network
     tool_fails 2 'is ring:3 or mesh:1x3 meant' sim --network mesh:3 random
@@ -229,5 +233,6 @@ check "dead links and nodes are named" failures_are_named
 check "a machine that is up tells its network" machine_that_is_up
 check "programs that wait for each other are named" waiting_programs_are_named
 check "the simulator runs them" simulated
+check_long "it runs thousands of nodes of them" simulated_on mesh:40x50 torus:16x16x16
 check "wrong names are refused, and what is allowed is said" wrong_names
 cases_done
