@@ -78,7 +78,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
 	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
-	$(call in,sim/programs,contents.c messages.c native.c plans.c program.c scenarios.c) \
+	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
@@ -163,7 +163,7 @@ PLAN_FILES := $(call in,host/console,message.c terminal.c) \
 	host/command/output.c host/computer/available.c
 SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c roots_test.c \
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
-	tests/campaign/campaign_test.c
+	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
 	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c \
 	thread.c traffic.c waiter.c window.c)
@@ -347,9 +347,9 @@ campaign: $(B)/campaign
 cliffs: $(B)/cliffs
 	@golden=tests/golden/cliffs.txt; { sed '/^{/,$$d' $$golden; $(B)/cliffs; } >$$golden.new && mv $$golden.new $$golden
 
-## check the protocol's five rules: Spin searches the model in models/ (part of make test)
+## check the protocol's five rules: Spin searches the models in models/ (the larger searches are no part of make test)
 models: $(B)/schedule_pml
-	@QEMU_TEST= tests/run $(B) '^models/'
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^models/'
 
 ## fuzz for long (FUZZ="target ...", FUZZ_SECONDS=600 for each target)
 fuzz: $(FUZZ_BINARIES)
@@ -606,7 +606,10 @@ $(B)/cliffs: $(call native,tests/planner/cliffs_main.c tests/planner/cliffs.c $(
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
 # machine_test has processes, a program's file and the computer's load of its own.
-WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/host/machine_test $(B)/tests/host/rundir_test
+WRAPPED_TESTS := $(B)/tests/campaign/shards_test $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test \
+	$(B)/tests/host/machine_test $(B)/tests/host/rundir_test
+# A process ends amid a run, or never does.
+$(B)/tests/campaign/shards_test: TEST_LINK := -Wl,--wrap=sim_result
 # Parts are changed at the cache, pieces of them are lost and repeated on their way.
 $(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_cache_part,--wrap=router_send
 # Circuits out of the order of dimensions, so that real nodes deadlock.
