@@ -118,7 +118,7 @@ EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete
 	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
+UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
 	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
