@@ -99,10 +99,10 @@ crashes() {
 
 all_crashes() {
     line='misbehave\.c:[0-9]+'
-    from="(, called from alone \($line\))?, called from main \($line\)"
+    from="(, called from [a-z_]+ \($line\))*, called from main \($line\)" # a jump leaves no caller
     crashes 139 "data abort at address 0x00000000 \(null pointer\) in dereference_null \($line\)($from)?" null
     crashes 136 "integer division by zero in alone \($line\)$from" divide
-    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in dig \($line\)" dig
+    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in dig \($line\)($from)?" dig
     crashes 139 "stack overflow at address 0x[0-9a-f]{8} in large_frame \($line\)$from" frame
     crashes 139 "jump to address 0x00000000 \(null pointer\), called from call_null \($line\)$from" call
     crashes 133 "breakpoint instruction in alone \($line\)$from" breakpoint
