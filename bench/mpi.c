@@ -21,17 +21,19 @@ enum side { PRIVATIZED, SHARING, OURS, SIDES };
 static const char *const side_names[SIDES] = {"SimGrid", "SimGrid, no copies", "ecube sim"};
 
 static const struct program {
-    const char *name, *argument; /* how often, or NULL */
-    const char *shown;           /* what the table calls it */
-    bool timed;                  /* the model times are the same, too */
-    bool bounded;                /* it has a ratio */
+    const char *words[2]; /* its name, and how often, or NULL */
+    const char *shown;    /* what the table calls it */
+    const char *option;   /* of SimGrid */
+    bool timed;           /* the model times are the same, too */
+    bool bounded;         /* it has a ratio */
 } programs[] = {
-    {"nothing", NULL, "nothing", true, false},
-    {"ring", "1", "ring x 1", true, false},
-    {"ring", "100", "ring x 100", true, true},
-    {"allreduce", "1", "allreduce x 1", false, false},
-    {"allreduce", "100", "allreduce x 100", false, true},
-    {"stencil", "100", "stencil x 100", false, true},
+    {{"nothing", NULL}, "nothing", NULL, true, false},
+    {{"ring", "1"}, "ring, once", NULL, true, false},
+    {{"ring", "100"}, "ring, 100", NULL, true, true},
+    /* by what libraries select for the size: SimGrid's own has a step for each rank */
+    {{"allreduce", "1"}, "sum, once", "--cfg=smpi/allreduce:rdb", false, false},
+    {{"allreduce", "100"}, "sum, 100", "--cfg=smpi/allreduce:rdb", false, true},
+    {{"stencil", "100"}, "stencil, 100", NULL, false, true},
 };
 
 enum { PROGRAMS = sizeof programs / sizeof programs[0], NOTHING = 0 };
@@ -40,7 +42,7 @@ static const unsigned dims_of[SIZES] = {6, 8, 10}, rounds_of[SIZES] = {5, 5, 3};
 
 struct row {
     char names[SIDES][NAME_BYTES];
-    struct figure wall_ms[SIDES], peak_mib[SIDES];
+    struct figure wall_ms[SIDES], processor_ms[SIDES], peak_mib[SIDES];
 };
 
 static const struct profile ipsc860 = {
@@ -77,11 +79,11 @@ static bool run_ours(const char *build, unsigned dims, const struct program *pro
                      const char *output, struct timed_run *run)
 {
     char tool[PATH_BYTES], network[16], path[PATH_BYTES];
-    const char *words[] = {tool, "sim", "-q", "--network", network, path, program->argument, NULL};
+    const char *words[] = {tool, "sim", "-q", "--network", network, path, program->words[1], NULL};
 
     snprintf(tool, sizeof tool, "%s/ecube", build);
     snprintf(network, sizeof network, "cube:%u", dims);
-    snprintf(path, sizeof path, "%s/bench/native/%s.so", build, program->name);
+    snprintf(path, sizeof path, "%s/bench/native/%s.so", build, program->words[0]);
     return timed_run(words, output, run);
 }
 
@@ -91,7 +93,7 @@ static bool run_side(const char *build, enum side side, unsigned dims,
     const struct simgrid_bench simgrid = {.build = build, .profile = &ipsc860};
 
     return side == OURS ? run_ours(build, dims, program, output, run)
-                        : simgrid_program(&simgrid, dims, program->name, program->argument,
+                        : simgrid_program(&simgrid, dims, program->words, program->option,
                                           side == PRIVATIZED, output, run);
 }
 
@@ -115,6 +117,7 @@ static void run_round(const char *build, struct row *row, unsigned dims,
         }
         figure_add(&row->wall_ms[side], done ? 1e3 * run.wall_s : -1);
         if (done) {
+            figure_add(&row->processor_ms[side], 1e3 * run.processor_s);
             figure_add(&row->peak_mib[side], run.peak_mib);
         }
     }
@@ -129,6 +132,7 @@ static void measure(const char *build, struct row *row, unsigned size,
         snprintf(row->names[side], NAME_BYTES, "%s, %s, %u", program->shown, side_names[side],
                  1U << dims);
         row->wall_ms[side] = (struct figure){.name = row->names[side], .unit = "ms"};
+        row->processor_ms[side] = (struct figure){.name = row->names[side], .unit = "ms used"};
         row->peak_mib[side] = (struct figure){.name = row->names[side], .unit = "MiB"};
     }
     for (unsigned round = 0; round < rounds_of[size]; round++) {
@@ -147,34 +151,50 @@ static double wall_quotient(const struct row *row, enum side side)
     return figure_quotient(&row->wall_ms[side], &row->wall_ms[OURS]);
 }
 
+static double processor_quotient(const struct row *row, enum side side)
+{
+    return figure_quotient(&row->processor_ms[side], &row->processor_ms[OURS]);
+}
+
+static void print_figure(const struct figure *figure, int width)
+{
+    char text[CELL_BYTES];
+
+    printf(" %*s", width, cell(text, figure_median(figure), 0));
+}
+
 static void print_row(const struct row *row, const struct row *nothing,
                       const struct program *program, unsigned dims)
 {
     char text[4][CELL_BYTES];
 
-    printf("%-15s %6u", program->shown, 1U << dims);
+    printf("%-12s %5u", program->shown, 1U << dims);
     for (enum side side = 0; side < SIDES; side++) {
-        printf(" %9s", cell(text[0], figure_median(&row->wall_ms[side]), 1));
+        print_figure(&row->wall_ms[side], 7);
         if (side == OURS) {
-            printf(" %9s", cell(text[1], figure_median(&nothing->wall_ms[OURS]), 1));
+            print_figure(&nothing->wall_ms[side], 5);
         }
-        printf(" %6s", cell(text[2], figure_median(&row->peak_mib[side]), 1));
+        print_figure(&row->processor_ms[side], 6);
+        print_figure(&row->peak_mib[side], 4);
     }
-    printf(" %7s %9s\n", cell(text[0], wall_quotient(row, PRIVATIZED), 1),
-           cell(text[1], wall_quotient(row, SHARING), 1));
+    printf(" %6s %4s %5s %4s\n", cell(text[0], wall_quotient(row, PRIVATIZED), 1),
+           cell(text[1], processor_quotient(row, PRIVATIZED), 1),
+           cell(text[2], wall_quotient(row, SHARING), 1),
+           cell(text[3], processor_quotient(row, SHARING), 1));
 }
 
 static json_t *row_to_json(const struct row *row, const struct program *program, unsigned dims)
 {
     static const char *const keys[SIDES] = {"simgrid", "simgrid_no_privatize", "ecube"};
-    json_t *object = json_pack("{s:s, s:s, s:i}", "program", program->name, "argument",
-                               program->argument ? program->argument : "", "ranks", 1 << dims);
+    json_t *object = json_pack("{s:s, s:s, s:i}", "program", program->words[0], "argument",
+                               program->words[1] ? program->words[1] : "", "ranks", 1 << dims);
 
     for (enum side side = 0; side < SIDES; side++) {
         json_object_set_new(object, keys[side],
-                            json_pack("{s:f, s:f, s:f, s:i}", "wall_ms",
+                            json_pack("{s:f, s:f, s:f, s:f, s:i}", "wall_ms",
                                       figure_median(&row->wall_ms[side]), "fastest_wall_ms",
-                                      figure_least(&row->wall_ms[side]), "peak_mib",
+                                      figure_least(&row->wall_ms[side]), "processor_ms",
+                                      figure_median(&row->processor_ms[side]), "peak_mib",
                                       figure_median(&row->peak_mib[side]), "rounds",
                                       (int)row->wall_ms[side].count));
     }
@@ -189,7 +209,7 @@ static void fill_ratio(struct ratio *ratio, const struct row *row, const struct 
     char *name = names[count++];
 
     snprintf(name, NAME_BYTES, "programs: SimGrid's wall time over ours, %s, %u ranks",
-             program->name, 1U << dims);
+             program->words[0], 1U << dims);
     *ratio = (struct ratio){name, wall_quotient(row, PRIVATIZED), 3, true};
 }
 
@@ -204,12 +224,11 @@ json_t *mpi_run(const char *build, struct ratio ratios[MPI_RATIOS])
             measure(build, &rows[p][i], i, &programs[p]);
         }
     }
-    printf(
-        "\nprograms of MPI's calls, the same source on both; wall time in ms; both print the same\n"
-        "                              SimGrid   no privatization           ours, of it"
-        "         SimGrid/ours\n"
-        "program          ranks      wall    MiB      wall    MiB      wall     start    MiB"
-        "    wall no priv.\n");
+    printf("\nprograms, the same source on both; ms by the clock and of processors, MiB\n"
+           "                          SimGrid    the same, no copies                  ours"
+           "       SimGrid / ours\n"
+           "program      ranks    wall   used  MiB    wall   used  MiB    wall start   used  MiB"
+           "   wall used, no copies\n");
     for (unsigned p = 0; p < PROGRAMS; p++) {
         for (unsigned i = 0; i < SIZES; i++) {
             print_row(&rows[p][i], &rows[NOTHING][i], &programs[p], dims_of[i]);

@@ -146,17 +146,17 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
     return *simulated_us > 0;
 }
 
-bool simgrid_program(const struct simgrid_bench *bench, unsigned dims, const char *name,
-                     const char *argument, bool privatized, const char *output,
-                     struct timed_run *run)
+bool simgrid_program(const struct simgrid_bench *bench, unsigned dims, const char *const words[2],
+                     const char *option, bool privatized, const char *output, struct timed_run *run)
 {
     char program[PATH_BYTES];
-    const struct command command = {.program = program,
+    const struct command command = {.option = option,
+                                    .program = program,
                                     .privatized = privatized,
-                                    .words = {argument},
+                                    .words = {words[1]},
                                     .limit_s = TIMED_RUN_SECONDS - 10};
 
-    snprintf(program, sizeof program, "smpi/%s.so", name);
+    snprintf(program, sizeof program, "smpi/%s.so", words[0]);
     return start_well(bench, dims, &command, output, run);
 }
 
