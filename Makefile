@@ -114,7 +114,8 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
-EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
+EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
+	examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
 	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
@@ -175,7 +176,7 @@ NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collective
 	mathematics.c messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
@@ -184,6 +185,8 @@ BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)
 BENCH_SIMGRID := $(call in,bench/simgrid,alltoall.c collectives.c)
+# The same sources for SimGrid and for us.
+BENCH_MPI := $(call in,bench/mpi,allreduce.c nothing.c ring.c stencil.c)
 BENCH_SIM := $(call in,bench,queue_rate.c sim_rate.c)
 BENCH_SCALE := $(call in,bench,scale.c scale_show.c timed_run.c)
 BENCH_RAW := $(call in,bench/raw,raw.c raw_exchange.c raw_rings.c raw_roles.c)
@@ -222,15 +225,15 @@ FUZZ_CHAIN := $(call in,fuzz,chain_fuzz.c fuzz.c) \
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
-# The processor's own CRC-32C, where it has one (drivers/crc_word.h).
-CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse4.2) \
+# The processor's own CRC-32C and SHA-256, where it has them (drivers/crc_word.h, sha256_block.h).
+HASH_FLAGS := $(patsubst sha_ni,-msha,$(patsubst sse4_2,-msse4.2,$(filter sse4_2 sha_ni,$(shell grep -m 1 ^flags /proc/cpuinfo)))) \
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
 # Fields that gcc joins are read as one a moment after one of them was written, which stalls the processor.
-TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
+TOOL_CFLAGS := $(COMMON) $(strip $(HASH_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 SIM_LIBS := -lnettle
 TOOL_LIBS := -luv -ljansson -ldw -lelf $(SIM_LIBS)
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
-CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
+CHECKED_CFLAGS := $(COMMON) $(strip $(HASH_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -fPIC
 # What finds memory that threads share by mistake.
 RACE_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=thread
@@ -280,6 +283,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
+BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
@@ -327,7 +331,7 @@ debug: all
 	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
-bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_ELFS)
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_MPI_SOS) $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_OPTIONS)" $(BENCHES)
 
 ## events per second of the simulator: its queue alone, and all of it
@@ -536,6 +540,8 @@ $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so,$(NATIVE_PROGRAM),-I.))
 $(B)/tests/lib/native_test: | $(B)/tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so
+$(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
+$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
@@ -566,6 +572,11 @@ $(B)/bench/scale: $(call native,$(BENCH_SCALE))
 
 # SimGrid loads a program into its own process: smpicc makes a shared library of it.
 $(B)/bench/%.so: bench/simgrid/%.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
+
+$(B)/bench/smpi/%.so: bench/mpi/%.c bench/mpi/names.h $(B)/flags | $(PACKAGES)
 	@mkdir -p $(@D)
 	@echo "  cc    $@"
 	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
