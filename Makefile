@@ -225,15 +225,15 @@ FUZZ_CHAIN := $(call in,fuzz,chain_fuzz.c fuzz.c) \
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
-# The processor's own CRC-32C and SHA-256, where it has them (drivers/crc_word.h, sha256_block.h).
-HASH_FLAGS := $(patsubst sha_ni,-msha,$(patsubst sse4_2,-msse4.2,$(filter sse4_2 sha_ni,$(shell grep -m 1 ^flags /proc/cpuinfo)))) \
+# The processor's own CRC-32C, where it has one (drivers/crc_word.h).
+CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse4.2) \
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
 # Fields that gcc joins are read as one a moment after one of them was written, which stalls the processor.
-TOOL_CFLAGS := $(COMMON) $(strip $(HASH_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
+TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 SIM_LIBS := -lnettle
 TOOL_LIBS := -luv -ljansson -ldw -lelf $(SIM_LIBS)
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
-CHECKED_CFLAGS := $(COMMON) $(strip $(HASH_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
+CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -fPIC
 # What finds memory that threads share by mistake.
 RACE_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=thread
