@@ -14,7 +14,6 @@
  */
 #include "router/router.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "drivers/check.h"
@@ -37,14 +36,8 @@ enum {
     ARRIVALS_PER_STEP = 64 /* taken from one link in one step */
 };
 
-_Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
 _Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * DUE_BITS <= 16,
                "masks of replies have room");
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
-                                       offsetof(struct port, circuits) % LINE_BYTES == 0 &&
-                                       offsetof(struct port, channel.refs) < 4 * LINE_BYTES &&
-                                       offsetof(struct router, sources_due) == LINE_BYTES),
-               "what every frame looks at begins lines");
 
 static uint32_t align(uint32_t bytes)
 {

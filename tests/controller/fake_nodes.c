@@ -101,7 +101,7 @@ struct fake_nodes *fake_make(const char *network)
     }
     find_right(all);
     make_program(all);
-    all->memory = must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&all->network)));
+    all->memory = must(malloc(controller_memory_bytes(&all->network)));
     struct controller_config config = {.links = all->host_links,
                                        .network = &all->network,
                                        .profile = ipsc860,

@@ -127,8 +127,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         make_node(fabric, rank);
     }
-    fabric->host_memory =
-        must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&fabric->network)));
+    fabric->host_memory = must(malloc(controller_memory_bytes(&fabric->network)));
     fabric->cache = plan_cache_make(&fabric->network, &profile);
     struct controller_config config = {.links = fabric->host_links,
                                        .cache = fabric->cache,
