@@ -33,7 +33,6 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
-    void *pool;          /* node_pool_bytes() bytes of it that lie elsewhere; NULL: none do */
     uint32_t *links_due; /* as in struct router_config */
     uint8_t *plans;      /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
@@ -74,9 +73,6 @@ struct node_start {
 
 size_t node_bytes(void);
 size_t node_memory_bytes(unsigned link_count, unsigned ring);
-/* The part of these that holds eager messages until they are received. A simulator with many nodes
- * keeps it apart, for most nodes never use it. */
-size_t node_pool_bytes(void);
 void node_init(struct node *node, const struct node_config *config);
 
 /* Takes what the links hold and does what is due, up to a bound; true when more is waiting. */
