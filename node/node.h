@@ -33,7 +33,6 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
-    uint32_t *links_due; /* as in struct router_config */
     uint8_t *plans;      /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
     const struct plan_preload
