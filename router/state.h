@@ -2,7 +2,7 @@
  * state.h - what a router knows: its ports, the circuits and packets that begin here, its notices.
  *
  * For the files of the router, and for the owner who gives it a place; others only look: the
- * simulator, at who waits for whom and at what to fetch into the cache, and tests.
+ * simulator, at what to fetch into the cache, and tests.
  *
  * Units    bytes; wall time in us, model time in ns
  */
