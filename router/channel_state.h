@@ -36,8 +36,7 @@ struct channel_counters {
     uint32_t strays; /* frames for an earlier incarnation of this end */
 };
 
-/* What every frame looks at comes first, up to the lowest of refs: with what is before it in struct
- * port four lines of the cache, where pointers have 64 bits. */
+/* What every frame looks at comes first, up to the lowest of refs. */
 struct channel {
     struct link *link;
     struct segment *segments;
