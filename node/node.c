@@ -62,8 +62,8 @@ void node_init(struct node *node, const struct node_config *config)
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
-    node->pool = (void *)((uint8_t *)config->memory +
-                          router_memory_bytes(config->link_count, config->ring));
+    node->pool =
+        (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring));
     engine_init(&node->engine, node->pool[POOL_MAX], (uint32_t)TOKEN_STEP << 24);
     store_init(&node->engine.store, config->plans, config->plan_bytes, config->preload);
     node->completions = 1;

@@ -33,7 +33,7 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
-    uint8_t *plans;      /* where this node keeps its parts of plans, plan_bytes of them */
+    uint8_t *plans; /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
     const struct plan_preload
         *preload;         /* where all parts lie already: a simulator's; NULL: nowhere */

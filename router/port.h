@@ -1,9 +1,9 @@
 /*
  * port.h - a port: its channel, and the circuits that come in and go out over its link.
  *
- * For the files of the router; others only look: the simulator, at what to fetch into the cache, and
- * tests. A circuit is kept at its in-port. Its out-port knows only who holds the set-up and in which
- * order bytes go.
+ * For the files of the router; others only look: the simulator, at what to fetch into the cache,
+ * and tests. A circuit is kept at its in-port. Its out-port knows only who holds the set-up and in
+ * which order bytes go.
  *
  * Units    bytes; model time in ns
  * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2

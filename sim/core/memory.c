@@ -87,8 +87,8 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
 {
-    uint64_t each = layout->node_bytes + sizeof(struct actor) + sizeof(struct task) +
-                    3 * sizeof(uint32_t);
+    uint64_t each =
+        layout->node_bytes + sizeof(struct actor) + sizeof(struct task) + 3 * sizeof(uint32_t);
 
     return count * each + layout->ends_bytes + layout->controller_bytes;
 }
