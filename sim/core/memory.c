@@ -118,7 +118,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
         layout.blocks_bytes = layout.image_room = 0;
     }
 
-    layout.memory_bytes = align(node_memory_bytes((unsigned)links, RING_PLACES));
+    layout.memory_bytes = align(node_memory_bytes((unsigned)links));
     layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
     layout.node_bytes = layout.ports_at + layout.memory_bytes;
     layout.controller_bytes = align(controller_memory_bytes(network));
@@ -197,7 +197,6 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     struct node_config config = {.links = list,
                                  .link_count = links,
                                  .memory = rest,
-                                 .ring = RING_PLACES,
                                  .payload_checked = sim->options.payload_checked};
     if (sim->native) {
         native_place(sim, rank, &config);
