@@ -52,7 +52,7 @@ DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virt
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
 ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
-	router.c setup.c source.c stream.c)
+	router.c setup.c source.c stream.c waits.c)
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
@@ -135,7 +135,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
-	tests/network/network_test.c tests/router/clock_test.c $(if $(NATIVE),tests/lib/native_test.c)
+	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),tests/lib/native_test.c)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
