@@ -52,7 +52,7 @@ DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virt
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
 ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
-	router.c setup.c source.c stream.c)
+	router.c setup.c source.c stream.c waits.c)
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
@@ -114,7 +114,8 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
-EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
+EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
+	examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
 	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
@@ -134,7 +135,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
-	tests/network/network_test.c tests/router/clock_test.c $(if $(NATIVE),tests/lib/native_test.c)
+	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),tests/lib/native_test.c)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
@@ -175,7 +176,7 @@ NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collective
 	mathematics.c messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
@@ -184,6 +185,8 @@ BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)
 BENCH_SIMGRID := $(call in,bench/simgrid,alltoall.c collectives.c)
+# The same sources for SimGrid and for us.
+BENCH_MPI := $(call in,bench/mpi,allreduce.c nothing.c ring.c stencil.c)
 BENCH_SIM := $(call in,bench,queue_rate.c sim_rate.c)
 BENCH_SCALE := $(call in,bench,scale.c scale_show.c timed_run.c)
 BENCH_RAW := $(call in,bench/raw,raw.c raw_exchange.c raw_rings.c raw_roles.c)
@@ -280,6 +283,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
+BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
@@ -327,7 +331,7 @@ debug: all
 	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
-bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_ELFS)
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_MPI_SOS) $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_OPTIONS)" $(BENCHES)
 
 ## events per second of the simulator: its queue alone, and all of it
@@ -536,6 +540,8 @@ $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so,$(NATIVE_PROGRAM),-I.))
 $(B)/tests/lib/native_test: | $(B)/tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so
+$(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
+$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
@@ -566,6 +572,11 @@ $(B)/bench/scale: $(call native,$(BENCH_SCALE))
 
 # SimGrid loads a program into its own process: smpicc makes a shared library of it.
 $(B)/bench/%.so: bench/simgrid/%.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
+
+$(B)/bench/smpi/%.so: bench/mpi/%.c bench/mpi/names.h $(B)/flags | $(PACKAGES)
 	@mkdir -p $(@D)
 	@echo "  cc    $@"
 	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
