@@ -52,7 +52,7 @@ DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virt
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
 ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
-	router.c setup.c source.c stream.c)
+	router.c setup.c source.c stream.c waits.c)
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
@@ -78,7 +78,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
 	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
-	$(call in,sim/programs,contents.c messages.c native.c plans.c program.c scenarios.c) \
+	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
@@ -114,11 +114,12 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
-EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
+EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
+	examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
 	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
+UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
 	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
@@ -134,7 +135,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c) \
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
-	tests/network/network_test.c tests/router/clock_test.c $(if $(NATIVE),tests/lib/native_test.c)
+	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),tests/lib/native_test.c)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
@@ -163,7 +164,7 @@ PLAN_FILES := $(call in,host/console,message.c terminal.c) \
 	host/command/output.c host/computer/available.c
 SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c roots_test.c \
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
-	tests/campaign/campaign_test.c
+	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
 	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c \
 	thread.c traffic.c waiter.c window.c)
@@ -175,7 +176,7 @@ NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collective
 	mathematics.c messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
@@ -184,6 +185,8 @@ BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c queue_rate
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)
 BENCH_SIMGRID := $(call in,bench/simgrid,alltoall.c collectives.c)
+# The same sources for SimGrid and for us.
+BENCH_MPI := $(call in,bench/mpi,allreduce.c nothing.c ring.c stencil.c)
 BENCH_SIM := $(call in,bench,queue_rate.c sim_rate.c)
 BENCH_SCALE := $(call in,bench,scale.c scale_show.c timed_run.c)
 BENCH_RAW := $(call in,bench/raw,raw.c raw_exchange.c raw_rings.c raw_roles.c)
@@ -280,6 +283,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
+BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
@@ -327,7 +331,7 @@ debug: all
 	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
-bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_ELFS)
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_MPI_SOS) $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_OPTIONS)" $(BENCHES)
 
 ## events per second of the simulator: its queue alone, and all of it
@@ -347,9 +351,9 @@ campaign: $(B)/campaign
 cliffs: $(B)/cliffs
 	@golden=tests/golden/cliffs.txt; { sed '/^{/,$$d' $$golden; $(B)/cliffs; } >$$golden.new && mv $$golden.new $$golden
 
-## check the protocol's five rules: Spin searches the model in models/ (part of make test)
+## check the protocol's five rules: Spin searches the models in models/ (the larger searches are no part of make test)
 models: $(B)/schedule_pml
-	@QEMU_TEST= tests/run $(B) '^models/'
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^models/'
 
 ## fuzz for long (FUZZ="target ...", FUZZ_SECONDS=600 for each target)
 fuzz: $(FUZZ_BINARIES)
@@ -542,6 +546,8 @@ $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so,$(NATIVE_PROGRAM),-I.))
 $(B)/tests/lib/native_test: | $(B)/tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so
+$(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
+$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
@@ -573,6 +579,11 @@ $(B)/bench/scale: $(call native,$(BENCH_SCALE))
 
 # SimGrid loads a program into its own process: smpicc makes a shared library of it.
 $(B)/bench/%.so: bench/simgrid/%.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
+
+$(B)/bench/smpi/%.so: bench/mpi/%.c bench/mpi/names.h $(B)/flags | $(PACKAGES)
 	@mkdir -p $(@D)
 	@echo "  cc    $@"
 	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
@@ -613,7 +624,10 @@ $(B)/cliffs: $(call native,tests/planner/cliffs_main.c tests/planner/cliffs.c $(
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
 # machine_test has processes, a program's file and the computer's load of its own.
-WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/host/machine_test $(B)/tests/host/rundir_test
+WRAPPED_TESTS := $(B)/tests/campaign/shards_test $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test \
+	$(B)/tests/host/machine_test $(B)/tests/host/rundir_test
+# A process ends amid a run, or never does.
+$(B)/tests/campaign/shards_test: TEST_LINK := -Wl,--wrap=sim_result
 # Parts are changed at the cache, pieces of them are lost and repeated on their way.
 $(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_cache_part,--wrap=router_send
 # Circuits out of the order of dimensions, so that real nodes deadlock.

@@ -15,7 +15,7 @@ enum abort_cause {
     ABORT_BREAKPOINT, /* a breakpoint instruction without a debugger */
     ABORT_PERMISSION, /* a page forbids it */
     ABORT_FORBIDDEN,  /* an address that no memory can have, or an instruction of kernels */
-    ABORT_ELSEWHERE /* an address of 64 bits outside the window: registers 0 and 1, low half first */
+    ABORT_ELSEWHERE   /* an address outside the window: its halves are registers 0 and 1 */
 };
 
 struct processor {

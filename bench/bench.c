@@ -15,6 +15,7 @@
 #include "bench/collectives.h"
 #include "bench/figure.h"
 #include "bench/machine_run.h"
+#include "bench/mpi.h"
 #include "bench/raw_run.h"
 #include "bench/simulation.h"
 #include "bench/waiting.h"
@@ -124,6 +125,11 @@ static struct {
     struct ratio ratios[COLLECTIVES_RATIOS];
 } collectives = {
     .ratios = {{.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}}};
+
+static struct {
+    json_t *rows; /* NULL: not measured */
+    struct ratio ratios[MPI_RATIOS];
+} programs;
 
 static const char *build;
 static struct raw_bench raw[MAKERS];
@@ -303,6 +309,11 @@ static void bench_collectives(void)
     collectives.rows = collectives_run(build, collectives.ratios);
 }
 
+static void bench_programs(void)
+{
+    programs.rows = mpi_run(build, programs.ratios);
+}
+
 /* A figure of links in shared memory over another of the same. */
 static double shared_quotient(enum figure_index a, enum figure_index b)
 {
@@ -379,6 +390,9 @@ static void show_ratios(json_t *list)
         collectives.ratios[4],
     };
     ratios_show(ratios, sizeof ratios / sizeof ratios[0], list);
+    if (programs.rows) {
+        ratios_show(programs.ratios, MPI_RATIOS, list);
+    }
 }
 
 static void show_raw_runs(json_t *root)
@@ -411,6 +425,9 @@ static json_t *show(void)
     if (simulation.rows) {
         json_object_set_new(root, "simulation", simulation.rows);
     }
+    if (programs.rows) {
+        json_object_set_new(root, "programs", programs.rows);
+    }
     if (collectives.rows) {
         json_object_set_new(root, "collectives", collectives.rows);
     }
@@ -421,13 +438,10 @@ static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"links", bench_links},
-    {"boot", bench_boot},
-    {"exchange", bench_exchange},
-    {"polling", bench_polling},
-    {"waiting", bench_waiting},
-    {"simulation", bench_simulation},
-    {"collectives", bench_collectives},
+    {"links", bench_links},       {"boot", bench_boot},
+    {"exchange", bench_exchange}, {"polling", bench_polling},
+    {"waiting", bench_waiting},   {"simulation", bench_simulation},
+    {"programs", bench_programs}, {"collectives", bench_collectives},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };

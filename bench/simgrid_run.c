@@ -64,7 +64,9 @@ static double read_time(const char *output)
 
 /* What is told to smpirun beside the platform, and how long it may take. */
 struct command {
-    const char *option, *program;
+    const char *option; /* of its own; NULL: none */
+    const char *program;
+    bool privatized;                      /* its variables: a copy of it for each rank */
     const char *words[COMMAND_WORDS_MAX]; /* of the program, a NULL behind them */
     unsigned limit_s;
 };
@@ -79,18 +81,23 @@ static int start(const struct simgrid_bench *bench, unsigned dims, const struct 
     const char *words[COMMAND_WORDS_MAX + 24] = {
         /* smpirun starts another process, which would outlive it */
         "timeout", "-k", "5", limit, "smpirun", "-platform", platform, "-hostfile", hosts,
-        /* the program's variables are the same for all ranks: no copy of it for each */
-        "-no-privatize",
         /* latency plus size over bandwidth, without factors for TCP or for traffic the other way */
         "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
         /* only messages take time: neither the program's own work nor asking for the time does */
         "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0", sending[0], sending[1],
-        command->option, "--log=root.thres:warning", program};
+        "--log=root.thres:warning"};
     unsigned count = 0;
 
     while (words[count]) {
         count++;
     }
+    if (!command->privatized) {
+        words[count++] = "-no-privatize";
+    }
+    if (command->option) {
+        words[count++] = command->option;
+    }
+    words[count++] = program;
     for (unsigned i = 0; i < COMMAND_WORDS_MAX && command->words[i]; i++) {
         words[count++] = command->words[i];
     }
@@ -110,10 +117,24 @@ static int start(const struct simgrid_bench *bench, unsigned dims, const struct 
     return timed_run_within(command->limit_s + 10, words, output, run);
 }
 
+/* Likewise; false after a message: it has not ended well. */
+static bool start_well(const struct simgrid_bench *bench, unsigned dims,
+                       const struct command *command, const char *output, struct timed_run *run)
+{
+    char line[LINE_BYTES];
+    int status = start(bench, dims, command, output, run);
+
+    if (status) {
+        timed_run_first_line(output, line, sizeof line);
+        fprintf(stderr, "bench: smpirun ended with status %d: %s\n", status, line);
+    }
+    return status == 0;
+}
+
 bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned bytes,
                  struct timed_run *run, double *simulated_us)
 {
-    char output[PATH_BYTES], amount[16], line[LINE_BYTES];
+    char output[PATH_BYTES], amount[16];
     const struct command command = {.option = "--cfg=smpi/alltoall:pair",
                                     .program = "alltoall.so",
                                     .words = {amount},
@@ -121,13 +142,22 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
 
     snprintf(output, sizeof output, "%s/bench/simgrid.out", bench->build);
     snprintf(amount, sizeof amount, "%u", bytes);
-    int status = start(bench, dims, &command, output, run);
-    if (status) {
-        timed_run_first_line(output, line, sizeof line);
-        fprintf(stderr, "bench: smpirun ended with status %d: %s\n", status, line);
-    }
-    *simulated_us = status == 0 ? read_time(output) : -1;
+    *simulated_us = start_well(bench, dims, &command, output, run) ? read_time(output) : -1;
     return *simulated_us > 0;
+}
+
+bool simgrid_program(const struct simgrid_bench *bench, unsigned dims, const char *const words[2],
+                     const char *option, bool privatized, const char *output, struct timed_run *run)
+{
+    char program[PATH_BYTES];
+    const struct command command = {.option = option,
+                                    .program = program,
+                                    .privatized = privatized,
+                                    .words = {words[1]},
+                                    .limit_s = TIMED_RUN_SECONDS - 10};
+
+    snprintf(program, sizeof program, "smpi/%s.so", words[0]);
+    return start_well(bench, dims, &command, output, run);
 }
 
 /* The times in lines "collective NAME BYTES TIME". */

@@ -1,5 +1,6 @@
 /*
- * simgrid_run.h - collectives on SimGrid: a hypercube with e-cube routes, and SMPI on it.
+ * simgrid_run.h - collectives and programs on SimGrid: a hypercube with e-cube routes, and SMPI on
+ * it.
  *
  * The platform is a torus of two nodes in each dimension: SimGrid routes it in dimension order,
  * lowest first, over one directed link per node and dimension, without a table of routes. A message
@@ -26,7 +27,7 @@
 #include "planner/closed_form.h"
 
 struct simgrid_bench {
-    const char *build; /* holds bench/alltoall.so and collectives.so; files of runs go to bench/ */
+    const char *build; /* holds bench/alltoall.so, collectives.so, smpi/; files of runs: bench/ */
     const struct profile *profile;
 };
 
@@ -39,3 +40,10 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
  * stderr, or the operation copies too much. */
 void simgrid_collective(const struct simgrid_bench *bench, unsigned dims, const char *selector,
                         const char *name, const uint32_t *sizes, unsigned count, double *us);
+
+/* A program of bench/smpi/ on 2^dims nodes, with an option of SimGrid's or NULL; what it prints goes
+ * to the file `output`. Privatized, as smpirun does it unasked: each rank has variables of its own;
+ * else all ranks have the same. */
+bool simgrid_program(const struct simgrid_bench *bench, unsigned dims, const char *const words[2],
+                     const char *option, bool privatized, const char *output,
+                     struct timed_run *run);

@@ -34,16 +34,15 @@
 #include "wire/message.h"
 #include "wire/packet.h"
 
-/* Entries and ports begin lines of the cache: each is looked at alone, in no order. */
-static size_t whole_lines(size_t bytes)
+static size_t align(size_t bytes)
 {
-    return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    return (bytes + 7) / 8 * 8;
 }
 
 size_t controller_memory_bytes(const struct network *network)
 {
-    return whole_lines(network->nodes * sizeof(struct controller_node)) +
-           whole_lines(router_memory_bytes(network_host_links(network), 0));
+    return align(network->nodes * sizeof(struct controller_node)) +
+           router_memory_bytes(network_host_links(network));
 }
 
 /* The router of this life of the links. Peers are the controller's own memory, which the router
@@ -111,7 +110,7 @@ static void begin(struct controller *controller)
 void controller_init(struct controller *controller, const struct controller_config *config,
                      uint64_t now_us)
 {
-    size_t bytes = whole_lines(config->network->nodes * sizeof(struct controller_node));
+    size_t bytes = align(config->network->nodes * sizeof(struct controller_node));
 
     memset(controller, 0, sizeof *controller);
     controller->config = *config;

@@ -59,7 +59,7 @@ struct controller_config {
     bool boot_held; /* the boot is not over before controller_release_boot */
     struct plan_cache *cache; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
-    void *memory;             /* controller_memory_bytes(network), 64-aligned */
+    void *memory;             /* controller_memory_bytes(network), 8-aligned */
 };
 
 size_t controller_memory_bytes(const struct network *network);

@@ -822,7 +822,7 @@ static void begin(bool ring)
     owner = (struct owner){.booting = true};
     teller = (struct teller){.emit = on_emit, .print = on_print, .troubles = json_array()};
     now_us = TICK_US;
-    memory = aligned_alloc(64, (controller_memory_bytes(&network) / 64 + 1) * 64);
+    memory = malloc(controller_memory_bytes(&network));
     config.memory = memory;
     /* On a ring this one has no plans. */
     config.cache = cache = fake_cache_make();

@@ -25,7 +25,7 @@ static void check_port(const struct router *router, unsigned number, const struc
     CHECK(left <= CONTROL_WINDOW && port->routed_count <= left);
     CHECK((uint16_t)(channel->end - channel->first) <= channel->places);
     CHECK((uint16_t)(channel->next - channel->first) <= (uint16_t)(channel->end - channel->first));
-    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_MAX);
+    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_PLACES);
     CHECK(channel->headers_used <= HEADERS_MAX);
     CHECK(port->circuit_count <= CIRCUITS_MAX);
     CHECK(port->order_count + port->draining_count <= CIRCUITS_MAX);

@@ -143,7 +143,6 @@ struct node {
     uint8_t pool_free_count; /* of pool_free[] */
     unsigned unexpected_count;
     uint8_t dead_reason[PORTS_MAX];
-    uint8_t to_line[8]; /* the router begins a line of the cache */
     struct router router;
     struct engine engine;
 
@@ -171,10 +170,6 @@ struct node {
         struct fault fault; /* while REPORT_DUE_FAULT: then no collective can be queued any more */
     };
 };
-
-_Static_assert(sizeof(void *) != 8 || (offsetof(struct node, clock_ns) < LINE_BYTES &&
-                                       offsetof(struct node, router) % LINE_BYTES == 0),
-               "what every step looks at begins lines");
 
 /* What becomes of others' collectives with a program that has ended. */
 static inline int node_gone(const struct node *node)

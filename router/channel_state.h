@@ -17,10 +17,9 @@
 #include "wire/frame.h"
 
 enum {
-    RING_MAX = 128, /* places for segments, and for pieces: a power of two */
-    PLACES_MIN = 2, /* of those for segments, in use while few are under way: a power of two */
+    RING_PLACES = 128, /* for segments, and for pieces: a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
+    DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     /* data frames of this node's own that may be under way: a power of two */
@@ -37,20 +36,16 @@ struct channel_counters {
     uint32_t strays; /* frames for an earlier incarnation of this end */
 };
 
-/* What every frame looks at comes first, up to the lowest of refs: with what is before it in struct
- * port four lines of the cache, where pointers have 64 bits. */
+/* What every frame looks at comes first, up to the lowest of refs. */
 struct channel {
     struct link *link;
     struct segment *segments;
     uint32_t due_bit; /* of this channel, in struct channel_due */
-    uint32_t data_window;
     uint32_t announced_id;
-    uint16_t ring;                          /* places in each of the two rings, at most */
     uint16_t incarnation, peer_incarnation; /* 0: none; not known yet */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
-     * freely. Of its places only the first few are used until more are under way: so they stay in
-     * the cache. */
-    uint16_t places, first, next, end;
+     * freely */
+    uint16_t first, next, end;
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
     uint16_t seq_expected, seq_reported;

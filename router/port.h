@@ -1,9 +1,9 @@
 /*
  * port.h - a port: its channel, and the circuits that come in and go out over its link.
  *
- * For the files of the router; others only look: the simulator, at who waits for whom and at what
- * to fetch into the cache, and tests. A circuit is kept at its in-port. Its out-port knows only
- * who holds the set-up and in which order bytes go.
+ * For the files of the router; others only look: the simulator, at what to fetch into the cache,
+ * and tests. A circuit is kept at its in-port. Its out-port knows only who holds the set-up and in
+ * which order bytes go.
  *
  * Units    bytes; model time in ns
  * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
@@ -31,8 +31,7 @@ enum {
     DUE_BITS = 4,
     DUE_MASK = 15,
     REPLIES_MAX = 2 * CIRCUITS_MAX, /* answers of a port: so many owed, and as many on their way */
-    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + ANSWER_BYTES + FRAME_CHECK_BYTES,
-    LINE_BYTES = 64 /* of a cache; what is used together begins one where pointers have 64 bits */
+    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + ANSWER_BYTES + FRAME_CHECK_BYTES
 };
 
 /* What has become of a circuit's sink. */
@@ -97,9 +96,8 @@ struct port {
 
     /* data positions of closed circuits that the neighbour still holds */
     uint32_t draining[CIRCUITS_MAX];
-    uint8_t to_line[8]; /* the circuits begin a line of the cache */
     struct circuit circuits[CIRCUITS_MAX];
-    uint8_t replies[REPLIES_MAX][LINE_BYTES];
+    uint8_t replies[REPLIES_MAX][REPLY_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
 

@@ -14,7 +14,6 @@
  */
 #include "router/router.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "drivers/check.h"
@@ -37,28 +36,21 @@ enum {
     ARRIVALS_PER_STEP = 64 /* taken from one link in one step */
 };
 
-_Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
 _Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * DUE_BITS <= 16,
                "masks of replies have room");
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
-                                       offsetof(struct port, circuits) % LINE_BYTES == 0 &&
-                                       offsetof(struct port, channel.refs) < 4 * LINE_BYTES &&
-                                       offsetof(struct router, sources_due) == LINE_BYTES),
-               "what every frame looks at begins lines");
 
 static uint32_t align(uint32_t bytes)
 {
     return (bytes + 7u) & ~7u;
 }
 
-uint32_t router_memory_bytes(unsigned link_count, unsigned ring)
+uint32_t router_memory_bytes(unsigned link_count)
 {
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
-    uint32_t places = ring ? ring : RING_MAX;
 
     return align(link_count * (uint32_t)sizeof(struct port)) +
-           link_count *
-               (align(places * sizeof(struct segment)) + align(places * sizeof(struct piece))) +
+           link_count * (align(RING_PLACES * sizeof(struct segment)) +
+                         align(RING_PLACES * sizeof(struct piece))) +
            SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
            LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX) +
            SOURCES_MAX * align(SOURCE_OPEN_BYTES);
@@ -87,22 +79,18 @@ void router_init(struct router *router, const struct router_config *config)
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
-                              .ring = config->ring ? config->ring : RING_MAX,
-                              .links_due = config->links_due,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
                               .due.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
         struct channel_config channel = {.link = config->links[p],
-                                         .ring = router->ring,
                                          .incarnation = config->incarnation,
                                          .checked = config->payload_checked,
                                          .dead_after_ms = router->dead_after_ms,
                                          .due_bit = 1u << p};
-        channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
-        channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
-        CHECK(channel.segments == router_segments(router, p));
+        channel.segments = take_memory(&memory, RING_PLACES * (uint32_t)sizeof(struct segment));
+        channel.pieces = take_memory(&memory, RING_PLACES * (uint32_t)sizeof(struct piece));
         channel_init(&router->ports[p].channel, &router->due, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }
@@ -252,20 +240,13 @@ static bool look(struct router *router, unsigned port)
     return more;
 }
 
-/* A link that may have more keeps its bit: the owner comes again. */
 bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
 
     router->due.now_us = now_us;
-    uint32_t left = router->links_due ? *router->links_due : (1u << router->port_count) - 1;
-    while (left) {
-        unsigned port = due_next(&left);
-        bool waits = port < router->port_count && look(router, port);
-        more |= waits;
-        if (router->links_due && !waits) {
-            *router->links_due &= ~(UINT32_C(1) << port);
-        }
+    for (unsigned p = 0; p < router->port_count; p++) {
+        more |= look(router, p);
     }
     return more;
 }

@@ -117,14 +117,14 @@ static int message_may_pass(const struct router *router, unsigned in, const stru
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
 }
 
-/* What becomes of an OPEN whose link has no place for it: one with a route of its own could close a
- * circle of those that wait. A schedule's have an order. */
-static int when_full(const uint8_t *packet)
+/* Whether an OPEN may wait for a link that has no place for it: one with a route of its own could
+ * close a circle of those that wait. A schedule's have an order. */
+static bool may_wait(const uint8_t *packet)
 {
-    return (open_flags(packet) & (OPEN_ROUTE | OPEN_SCHEDULE)) == OPEN_ROUTE ? E_REFUSED : 0;
+    return (open_flags(packet) & (OPEN_ROUTE | OPEN_SCHEDULE)) != OPEN_ROUTE;
 }
 
-/* The same of one that meets another's set-up: here it could also close a circle when it holds
+/* What becomes of one that meets another's set-up: it could also close a circle when it holds
  * another link of the same ring. It never follows one from its in-port that has no answer yet: the
  * set-up would be that one's, and answers keep their order. */
 static int when_busy(const struct router *router, unsigned in, const struct waiting *waiting)
@@ -133,7 +133,7 @@ static int when_busy(const struct router *router, unsigned in, const struct wait
         network_stays_in_ring(&router->network, in, waiting->out)) {
         return E_REFUSED;
     }
-    return when_full(waiting->packet);
+    return may_wait(waiting->packet) ? SETUP_BUSY : E_REFUSED;
 }
 
 /* In the order of what is worse: a link that is dead never comes back, a turn that is past neither;
@@ -176,7 +176,7 @@ static int verdict_on(struct router *router, unsigned in, const struct waiting *
     }
     /* that they have drained may be lost word */
     channel_short(&router->ports[waiting->out].channel, &router->due);
-    return when_full(waiting->packet);
+    return may_wait(waiting->packet) ? verdict : E_REFUSED;
 }
 
 /* The OPEN's fields that change at each hop. */

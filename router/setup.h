@@ -13,7 +13,8 @@
 
 /* What is to be done with an OPEN that waits for its link; a negative status: it is refused. */
 enum setup_verdict {
-    SETUP_WAITS,    /* for its turn, or for another's set-up to be answered */
+    SETUP_NO_TURN,  /* others of its schedule go over the link first */
+    SETUP_BUSY,     /* for another's set-up to be answered */
     SETUP_NO_PLACE, /* for the bytes of an earlier circuit to be read by the neighbour */
     SETUP_NO_ROOM,  /* for segments of the channel to be acknowledged */
     SETUP_PASSES

@@ -2,14 +2,13 @@
  * state.h - what a router knows: its ports, the circuits and packets that begin here, its notices.
  *
  * For the files of the router, and for the owner who gives it a place; others only look: the
- * simulator, at who waits for whom and at what to fetch into the cache, and tests.
+ * simulator, at what to fetch into the cache, and tests.
  *
  * Units    bytes; wall time in us, model time in ns
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "network/network.h"
@@ -75,7 +74,6 @@ struct router {
     struct channel_due due; /* of the channels */
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
-    uint32_t *links_due;
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
     /* the oldest OPEN held there is to go on, or is for this node, which has not been told */
@@ -98,7 +96,6 @@ struct router {
     uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
     uint8_t notice_first, notice_count;
     bool notice_taken; /* the first: it is still to be taken off */
-    uint16_t ring;
     uint32_t port_count;
     uint32_t stamp;
     uint32_t circuits_forwarded;
@@ -122,12 +119,3 @@ struct router {
     uint8_t slot_order[SLOTS_MAX + LARGE_SLOTS_MAX]; /* those that are queued, oldest first */
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
 };
-
-/* The segments of a port, where they begin: a simulator fetches them before they are used. */
-static inline const struct segment *router_segments(const struct router *router, unsigned port)
-{
-    size_t bytes = router->ring * (sizeof(struct segment) + sizeof(struct piece));
-
-    return (const struct segment *)((const uint8_t *)(router->ports + router->port_count) +
-                                    port * bytes);
-}

@@ -1,5 +1,5 @@
 /*
- * allreduce.c - the sum of a vector of 1 KiB over all ranks, a few times.
+ * allreduce.c - allreduce [ROUNDS]: the sum of a vector of 1 KiB over all ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,7 @@ int main(int argc, char **argv)
         MPI_Allreduce(send, sums, NUMBERS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     if (rank == 0) {
-        printf("sum %d of %d time %.3f us\n", sums[NUMBERS - 1], size,
-               1e6 * (MPI_Wtime() - start));
+        printf("sum %d of %d time %.3f us\n", sums[NUMBERS - 1], size, 1e6 * (MPI_Wtime() - start));
     }
     MPI_Finalize();
     return 0;

@@ -55,9 +55,9 @@ static void relax(square *cells, square *next)
 {
     for (int i = 1; i <= SIDE; i++) {
         for (int j = 1; j <= SIDE; j++) {
-            (*next)[i][j] = 0.5 * (*cells)[i][j] +
-                            0.125 * ((*cells)[i - 1][j] + (*cells)[i + 1][j] + (*cells)[i][j - 1] +
-                                     (*cells)[i][j + 1]);
+            (*next)[i][j] =
+                0.5 * (*cells)[i][j] + 0.125 * ((*cells)[i - 1][j] + (*cells)[i + 1][j] +
+                                                (*cells)[i][j - 1] + (*cells)[i][j + 1]);
         }
     }
 }
@@ -76,10 +76,9 @@ int main(int argc, char **argv)
         columns *= 2;
     }
     int rows = size / columns, row = rank / columns, column = rank % columns;
-    const int neighbours[NEIGHBOURS] = {(row + rows - 1) % rows * columns + column,
-                                        (row + 1) % rows * columns + column,
-                                        row * columns + (column + columns - 1) % columns,
-                                        row * columns + (column + 1) % columns};
+    const int neighbours[NEIGHBOURS] = {
+        (row + rows - 1) % rows * columns + column, (row + 1) % rows * columns + column,
+        row * columns + (column + columns - 1) % columns, row * columns + (column + 1) % columns};
     cells[0][1][1] = 1 + rank;
     double start = MPI_Wtime();
     for (int i = 0; i < iterations; i++) {

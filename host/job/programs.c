@@ -139,7 +139,9 @@ static void end_errors(struct programs *programs, const struct controller_event 
 {
     bool by_itself = event->kind == EVENT_ENDED && event->reason != ENDED_ABORTED &&
                      event->reason != ENDED_STOPPED;
-    int status = errors_end(&programs->errors, !by_itself, programs->job->status);
+    bool broken = event->kind == EVENT_BROKEN; /* which is the status, and is told */
+    int status =
+        errors_end(&programs->errors, !by_itself, broken ? STATUS_MACHINE : programs->job->status);
 
     if (by_itself) {
         programs->job->status = status;

@@ -30,8 +30,7 @@ enum {
     TICKS_PER_S = 1000 / TICK_MS,
     SHARE_MIN_PERMILLE = 31, /* a dead node is named in 32 times the patience, however busy it is */
     WAIT_TOLD_TICKS = 2 * TICKS_PER_S, /* of a download: whoever steps through a program is not */
-    STEPS_PER_PUMP = 256,
-    CACHE_LINE_BYTES = 64
+    STEPS_PER_PUMP = 256
 };
 
 static void pump(struct machine *machine);
@@ -703,7 +702,6 @@ static uint64_t patience_us(const struct machine *machine)
 static int start_controller(struct machine *machine, struct message *message)
 {
     const struct machine_options *options = &machine->options;
-    size_t lines = controller_memory_bytes(&options->network) / CACHE_LINE_BYTES + 1;
     struct controller_config config = {.links = machine->links.links,
                                        .network = &options->network,
                                        .profile = options->profile,
@@ -717,7 +715,7 @@ static int start_controller(struct machine *machine, struct message *message)
     machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
                                          options->plan_count, options->algorithms);
     config.cache = machine->cache;
-    machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
+    machine->controller_memory = malloc(controller_memory_bytes(&options->network));
     if (!machine->controller_memory) {
         return message_set(message, "out of memory");
     }

@@ -386,7 +386,10 @@ static void print_end(const struct sim_run *run)
         return;
     }
     fprintf(stderr, "ecube: seed %" PRIu64 ", %s at event %" PRIu64, run->arguments.options.seed,
-            run->cut ? "interrupted" : "ended", r->events);
+            !run->cut        ? "ended"
+            : watch_signal() ? "interrupted"
+                             : "ended by --timeout",
+            r->events);
     if (run->cut && !r->trouble_count) {
         fputc('\n', stderr);
     } else {

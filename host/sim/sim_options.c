@@ -216,8 +216,8 @@ static const struct option_row option_rows[] = {
     {"parameter", "P", options_parameter_words, option_text,
      OPTION_AT(struct sim_arguments, parameter)},
     {"algorithm", "NAME",
-     "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
-     "the names)",
+     "the algorithm of the collective, or of those of a program's that have it (default: the "
+     "cheapest for each size; 'ecube plan list' has the names)",
      option_text, OPTION_AT(struct sim_arguments, options.algorithm)},
     {"type", "T",
      "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "

@@ -6,18 +6,15 @@
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/port.h"
-#include "router/segment.h"
 #include "router/state.h"
 #include "sim/core/partition.h"
 #include "sim/core/state.h"
-#include "wire/circuit.h"
 
 enum {
     LINE = 64,
     /* steps ahead: far enough for the memory to answer, near enough for the cache to keep it */
     PREFETCH_NODE = 4,
     PREFETCH_FRAME = 2,
-    PREFETCH_OUT = 1,
     PREFETCH_PEER = 4,
     PREFETCH_SHOWN = 2,
     NODES_LARGE = 128 /* fewer lie in the near cache as they are */
@@ -32,15 +29,16 @@ static inline void fetch(const void *at)
     __asm__ volatile("");
 }
 
-/* All lines of so many bytes, a number that the compiler knows; they begin one. */
+/* All lines of so many bytes, a number that the compiler knows. */
 static inline __attribute__((always_inline)) void fetch_span(const void *at, size_t bytes)
 {
-    const uint8_t *line = (const uint8_t *)at;
+    const uint8_t *from = (const uint8_t *)at;
 
 #pragma GCC unroll 8
     for (size_t i = 0; i < bytes; i += LINE) {
-        fetch(line + i);
+        fetch(from + i);
     }
+    fetch(from + bytes - 1);
 }
 
 /* What every step of a node looks at. */
@@ -57,25 +55,6 @@ static void fetch_port(const struct port *port)
     fetch(&port->circuits);
 }
 
-/* Where a circuit's frame goes on to; without branches that nobody can foresee: what stays here or
- * goes to the host has its in-port fetched once more. */
-static void fetch_out(const struct sim *sim, const struct prefetch *prefetch, const uint8_t *packet)
-{
-    const struct router *router = &prefetch->node->router;
-    const struct port *ports = sim_ports(sim, prefetch->rank);
-    unsigned count = sim_network(sim)->ports, in = prefetch->end->port;
-    uint32_t dst = packet_dst(packet);
-    unsigned on = dst == prefetch->rank || dst >= sim->count
-                      ? count
-                      : network_next_hop(sim_network(sim), prefetch->rank, dst);
-    unsigned out = packet_kind(packet) == PACKET_OPEN ? on : prefetch->port->setup_holder;
-
-    out = out < count ? out : in;
-    fetch_port(&ports[out]);
-    fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
-    fetch_span(&sim->ends[prefetch->rank * (size_t)count + out], offsetof(struct sim_end, held));
-}
-
 static struct prefetch *prefetch_at(struct partition *partition, uint32_t place)
 {
     return &partition->prefetch[place % PREFETCH_PLACES];
@@ -89,7 +68,7 @@ static void look_up(struct partition *partition, uint32_t place)
     struct prefetch *prefetch = prefetch_at(partition, place);
     unsigned ports = sim_network(sim)->ports;
     uint32_t rank = partition->stepped[place];
-    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].links_due | UINT32_C(1) << ports);
+    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].news | UINT32_C(1) << ports);
 
     *prefetch = (struct prefetch){.node = sim_node(sim, rank), .rank = rank};
     fetch_node(prefetch->node);
@@ -130,10 +109,6 @@ void prefetch_step(struct partition *partition, uint32_t place)
     if (place + PREFETCH_FRAME < count && prefetch->end && prefetch->end->first) {
         fetch(prefetch->end->first);
         fetch(prefetch->end->first->data);
-    }
-    prefetch = prefetch_at(partition, place + PREFETCH_OUT);
-    if (place + PREFETCH_OUT < count && prefetch->end && prefetch->end->first) {
-        fetch_out(partition->sim, prefetch, prefetch->end->first->data + FRAME_HEADER_BYTES);
     }
 }
 

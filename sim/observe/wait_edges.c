@@ -1,8 +1,9 @@
 /*
- * wait_edges.c - for what a circuit or a program waits, read off the states of routers and nodes.
+ * wait_edges.c - for what a circuit or a program waits, as routers and nodes say.
  *
- * No node can say this: it needs the states of all routers at one moment. What a program waits for
- * stands here because circuits lead to programs and back; messages are told in the words of STATE.
+ * A router says for what its circuits wait (router/waits.h); where the edge leads needs all of them
+ * at one moment. What a program waits for stands here because circuits lead to programs and back;
+ * messages are told in the words of STATE.
  *
  * A held OPEN does not know whose circuit holds its link. The holder's name stands with its source,
  * found by going from hop to hop against the circuit; where it is held, by going with it.
@@ -16,9 +17,8 @@
 #include "drivers/status.h"
 #include "network/network.h"
 #include "node/state.h"
-#include "router/channel_state.h"
 #include "router/port.h"
-#include "router/state.h"
+#include "router/waits.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
@@ -102,52 +102,32 @@ static void circuit_text(const struct sim *sim, const uint8_t *packet, char text
     snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
 }
 
-/* The OPEN that an in-port holds, the oldest; NULL: none. */
-static const struct circuit *held_at(const struct port *port)
-{
-    unsigned first = port->circuit_first, count = port->circuit_count;
-    unsigned index = first + count - port->opens_held;
-
-    return port->opens_held ? &port->circuits[index % CIRCUITS_MAX] : NULL;
-}
-
-/* This node's oldest own circuit without an answer that is in `state`. */
-static const struct source *own_in(const struct router *router, enum source_state state)
-{
-    for (unsigned i = 0; i < router->opening_count; i++) {
-        if (router->sources[router->opening[i]].state == state) {
-            return &router->sources[router->opening[i]];
-        }
-    }
-    return NULL;
-}
-
-static const uint8_t *own_open(const struct source *source)
-{
-    return source ? source->open + FRAME_HEADER_BYTES : NULL;
-}
-
 /* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known.
  */
 static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
 {
     for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
         const struct router *router = router_of(sim, actor);
-        const struct port *out = &router->ports[port];
-        if (out->setup_count == 0) {
+        unsigned holder = router_holder(router, port);
+        if (holder == PORT_LOCAL) {
+            return router_own(router, SOURCE_OPENED);
+        }
+        if (holder >= router->port_count) {
             return NULL;
         }
-        if (out->setup_holder == PORT_LOCAL) {
-            return own_open(own_in(router, SOURCE_OPENED));
-        }
-        if (out->setup_holder >= router->port_count) {
-            return NULL;
-        }
-        const struct sim_end *before = peer_of(sim, actor, out->setup_holder);
+        const struct sim_end *before = peer_of(sim, actor, holder);
         actor = before->actor;
         port = before->port;
     }
     return NULL;
+}
+
+/* The place of what an in-port holds, if it holds anything. */
+static struct wait_place held_at(const struct sim *sim, const struct sim_end *in)
+{
+    bool held = router_waits(router_of(sim, in->actor), in->port).kind != ROUTER_WAITS_NOT;
+
+    return held ? (struct wait_place){in->actor, in->port} : nowhere;
 }
 
 /* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
@@ -155,18 +135,11 @@ static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigne
 {
     for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
         const struct sim_end *in = peer_of(sim, actor, port);
-        const struct router *router = router_of(sim, in->actor);
-        unsigned out = 0;
-        while (out < router->port_count && (router->ports[out].setup_count == 0 ||
-                                            router->ports[out].setup_holder != in->port)) {
-            out++;
-        }
-        if (out == router->port_count) {
-            bool held = router->ports[in->port].opens_held;
-            return held ? (struct wait_place){in->actor, in->port} : nowhere;
+        port = router_onward(router_of(sim, in->actor), in->port);
+        if (port == PORT_NONE) {
+            return held_at(sim, in);
         }
         actor = in->actor;
-        port = out;
     }
     return nowhere;
 }
@@ -178,15 +151,6 @@ static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char
     actor_text(sim, actor, from);
     actor_text(sim, peer_of(sim, actor, port)->actor, to);
     snprintf(text, 40, "%s>%s", from, to);
-}
-
-/* Whether an OPEN is the one that a link, its path's hop `hop`, takes next for a schedule. */
-static bool is_next(const struct port *out, uint32_t hop, uint16_t epoch, const uint8_t *packet)
-{
-    return packet && open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) == epoch &&
-           hop < hop_list_count(open_hops(packet)) &&
-           hop_list_at(open_hops(packet), hop).turn ==
-               (epoch == out->turn_epoch ? out->turn_count : 0);
 }
 
 /* The hop of a path that leaves a node over a port; HOP_NONE: none does. */
@@ -238,30 +202,39 @@ static bool will_open(const struct network *network, const struct node *node, ui
     return false;
 }
 
+/* Whether a node has opened the circuit that a link takes next. */
+static bool has_opened(const struct network *network, const uint8_t *open, uint32_t src,
+                       uint32_t actor, unsigned port, uint16_t epoch, unsigned turn)
+{
+    if (!open || !(open_flags(open) & OPEN_SCHEDULE) || packet_dst(open) >= network->nodes) {
+        return false;
+    }
+    uint32_t hop = hop_over(network, src, packet_dst(open), open_hops(open), actor, port);
+
+    return hop != HOP_NONE && open_epoch(open) == epoch &&
+           hop_list_at(open_hops(open), hop).turn == turn;
+}
+
 /* Adds the node whose circuit a link takes next, when it is `src`: it has opened it, or will. */
 static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16_t epoch,
                      uint32_t src)
 {
     const struct network *network = sim_network(c->sim);
-    const struct port *out = &router_of(c->sim, actor)->ports[port];
     const struct node *node = sim_node(c->sim, src);
-    const struct source *waiting = own_in(&node->router, SOURCE_WAITING);
-    const uint8_t *open = own_open(waiting ? waiting : own_in(&node->router, SOURCE_OPENED));
-    uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
+    const uint8_t *waiting = router_own(&node->router, SOURCE_WAITING);
+    const uint8_t *open = waiting ? waiting : router_own(&node->router, SOURCE_OPENED);
+    unsigned turn = router_turn(router_of(c->sim, actor), port, epoch);
     char link[40], other[80];
     uint32_t step;
 
     link_text(c->sim, actor, port, link);
-    uint32_t hop = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) < c->sim->count
-                       ? hop_over(network, src, packet_dst(open), open_hops(open), actor, port)
-                       : HOP_NONE;
-    if (hop != HOP_NONE && is_next(out, hop, epoch, open)) {
+    if (has_opened(network, open, src, actor, port, epoch, turn)) {
         circuit_text(c->sim, open, other);
         add(c, (struct wait_place){src, WAIT_OWN},
             "waits for its turn on link %s, which is that of %s", link, other);
         return true;
     }
-    if (!will_open(network, node, actor, port, epoch, turn, &step)) {
+    if (!will_open(network, node, actor, port, epoch, (uint16_t)turn, &step)) {
         return false;
     }
     add(c, (struct wait_place){src, WAIT_PROGRAM},
@@ -274,12 +247,13 @@ static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16
 static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const uint8_t *packet)
 {
     const struct sim *sim = c->sim;
-    const struct port *out = &router_of(sim, actor)->ports[port];
+    const struct router *router = router_of(sim, actor);
     uint16_t epoch = open_epoch(packet);
     char link[40], other[80];
 
     link_text(sim, actor, port, link);
-    if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
+    if (router_holder(router, port) != PORT_NONE &&
+        router->ports[port].setup_flags & OPEN_SCHEDULE) {
         circuit_text(sim, set_up_over(sim, actor, port), other);
         add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link,
             other);
@@ -294,87 +268,60 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
     struct open_hop hop = {0};
     open_next_hop(packet, &hop);
     add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
-        hop.turn, epoch == out->turn_epoch ? out->turn_count : 0);
+        hop.turn, router_turn(router, port, epoch));
 }
 
-/* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */
-static void add_link(struct collecting *c, uint32_t actor, unsigned in, unsigned port,
-                     const uint8_t *packet)
+static void add_answer(struct collecting *c, uint32_t actor, unsigned port)
+{
+    struct wait_place at = waits_at(c->sim, actor, port);
+    char there[24];
+
+    if (at.at == WAIT_NOWHERE) {
+        add(c, at, "waits for its answer, which is under way or lost");
+    } else {
+        node_text(c->sim, at.actor, there);
+        add(c, at, "has come to %s", there);
+    }
+}
+
+/* What a router says of a circuit: held at an in-port, or its node's own. */
+static void add_circuit(struct collecting *c, uint32_t actor, unsigned in)
 {
     const struct sim *sim = c->sim;
-    const struct router *router = router_of(sim, actor);
-    char link[40], other[80];
+    struct router_wait wait = router_waits(router_of(sim, actor), in);
+    char node[24], text[80], link[40] = "";
 
-    if (port >= router->port_count) {
-        add(c, nowhere, "has no way to its destination");
+    if (wait.kind == ROUTER_WAITS_NOT) {
         return;
     }
-    const struct port *out = &router->ports[port];
-    bool schedule = open_flags(packet) & OPEN_SCHEDULE;
-    link_text(sim, actor, port, link);
-    if (out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
-        add(c, nowhere, "waits for link %s, which is dead", link);
-    } else if (schedule && !is_next(out, packet_hops(packet), open_epoch(packet), packet)) {
-        add_turn(c, actor, port, packet);
-    } else if (out->setup_count && (schedule || out->setup_holder != in)) {
-        circuit_text(sim, set_up_over(sim, actor, port), other);
-        add(c, waits_at(sim, actor, port), "waits for link %s, held by %s", link, other);
-    } else if (out->order_count + out->draining_count == CIRCUITS_MAX) {
+    node_text(sim, actor, node);
+    circuit_text(sim, wait.open, text);
+    snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+    if (wait.kind >= ROUTER_WAITS_DEAD) {
+        link_text(sim, actor, wait.out, link);
+    }
+    switch ((enum router_wait_kind)wait.kind) {
+    case ROUTER_WAITS_OWNER:
+        add(c, (struct wait_place){actor, WAIT_PROGRAM},
+            open_flags(wait.open) & OPEN_SCHEDULE ? "waits for %s to come to its step"
+                                                  : "waits for %s to take it",
+            node);
+        break;
+    case ROUTER_WAITS_ANSWER: add_answer(c, actor, wait.out); break;
+    case ROUTER_WAITS_MISSING: add(c, nowhere, "has no way to its destination"); break;
+    case ROUTER_WAITS_DEAD: add(c, nowhere, "waits for link %s, which is dead", link); break;
+    case ROUTER_WAITS_TURN: add_turn(c, actor, wait.out, wait.open); break;
+    case ROUTER_WAITS_SETUP:
+        circuit_text(sim, set_up_over(sim, actor, wait.out), text);
+        add(c, waits_at(sim, actor, wait.out), "waits for link %s, held by %s", link, text);
+        break;
+    case ROUTER_WAITS_PLACE:
         add(c, nowhere, "waits for link %s: the bytes of %u circuits are under way on it", link,
             CIRCUITS_MAX);
-    } else {
-        const struct sim_end *end = peer_of(sim, actor, port);
-        bool held = router_of(sim, end->actor)->ports[end->port].opens_held;
-        add(c, held ? (struct wait_place){end->actor, end->port} : nowhere,
+        break;
+    default:
+        add(c, held_at(sim, peer_of(sim, actor, wait.out)),
             "waits for room on link %s, which its other end gives", link);
-    }
-}
-
-static void add_held(struct collecting *c, uint32_t actor, unsigned port)
-{
-    const struct router *router = router_of(c->sim, actor);
-    const struct circuit *held = held_at(&router->ports[port]);
-    char node[24], text[80];
-
-    if (!held || !held->open.packet) {
-        return;
-    }
-    node_text(c->sim, actor, node);
-    circuit_text(c->sim, held->open.packet, text);
-    snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
-    if (held->out == PORT_LOCAL) {
-        add(c, (struct wait_place){actor, WAIT_PROGRAM},
-            open_flags(held->open.packet) & OPEN_SCHEDULE ? "waits for %s to come to its step"
-                                                          : "waits for %s to take it",
-            node);
-    } else {
-        add_link(c, actor, port, held->out, held->open.packet);
-    }
-}
-
-static void add_own(struct collecting *c, uint32_t actor)
-{
-    const struct router *router = router_of(c->sim, actor);
-    const struct source *opened = own_in(router, SOURCE_OPENED);
-    const struct source *waiting = own_in(router, SOURCE_WAITING);
-    char node[24], text[80];
-
-    node_text(c->sim, actor, node);
-    if (opened) {
-        circuit_text(c->sim, own_open(opened), text);
-        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
-        struct wait_place at = waits_at(c->sim, actor, opened->out);
-        if (at.at == WAIT_NOWHERE) {
-            add(c, at, "waits for its answer, which is under way or lost");
-        } else {
-            char there[24];
-            node_text(c->sim, at.actor, there);
-            add(c, at, "has come to %s", there);
-        }
-    } else if (waiting) {
-        circuit_text(c->sim, own_open(waiting), text);
-        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
-        add_link(c, actor, PORT_LOCAL, waiting->out, own_open(waiting));
     }
 }
 
@@ -397,9 +344,7 @@ static void add_send(struct collecting *c, uint32_t rank, const struct engine *e
 static void add_receive(struct collecting *c, uint32_t rank, const struct engine *engine)
 {
     uint32_t from = engine->head.from, step = engine->head.step;
-    const struct source *opened = own_in(&sim_node(c->sim, from)->router, SOURCE_OPENED);
-    const struct source *waiting = own_in(&sim_node(c->sim, from)->router, SOURCE_WAITING);
-    const uint8_t *open = own_open(opened ? opened : waiting);
+    const uint8_t *open = router_waits(&sim_node(c->sim, from)->router, PORT_LOCAL).open;
     bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
                    open_match(open) == step;
 
@@ -520,12 +465,10 @@ unsigned wait_edges(const struct sim *sim, struct wait_place from,
 {
     struct collecting c = {.sim = sim, .edges = edges};
 
-    if (from.at == WAIT_OWN) {
-        add_own(&c, from.actor);
-    } else if (from.at == WAIT_PROGRAM && from.actor < sim->count) {
+    if (from.at == WAIT_PROGRAM && from.actor < sim->count) {
         add_program(&c, from.actor);
-    } else if (from.at < router_of(sim, from.actor)->port_count) {
-        add_held(&c, from.actor, from.at);
+    } else if (from.at == WAIT_OWN || from.at < router_of(sim, from.actor)->port_count) {
+        add_circuit(&c, from.actor, from.at == WAIT_OWN ? PORT_LOCAL : from.at);
     }
     return c.count;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,9 +108,13 @@ static void start(const struct task *task, struct shard *shard)
 {
     fflush(NULL);
     shard->same_ms = 0;
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) { /* it died before the line above */
+            _exit(1);
+        }
         run_shard(task, shard);
         fflush(NULL);
         _exit(0);

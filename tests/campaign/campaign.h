@@ -5,7 +5,8 @@
  * campaign of seeds draws everything: scenario, size, nodes, faults, order of ties, delays. Every
  * run must end within a bound of simulated wall time with right data, or with a report that names a
  * dead node or link and a status for every surviving program (campaign_judge). Runs are divided
- * among processes, so that one that crashes or hangs is a failure like any other.
+ * among processes, so that one that crashes or hangs is a failure like any other; they end with the
+ * first one.
  *
  * Example  struct campaign c = {.name = "exchange", .options = options, .action = SIM_DROP_FRAME,
  *                               .first = 1, .stride = 1};
@@ -33,7 +34,7 @@ struct campaign {
 };
 
 struct campaign_tally {
-    uint64_t runs;
+    uint64_t runs;     /* right, named or failed */
     uint64_t right;    /* all programs ended well, with right data */
     uint64_t named;    /* ended with the name of what is dead */
     uint64_t given_up; /* of these, in which the host had lost its way to a surviving node */

@@ -352,20 +352,11 @@ static bool ended_named(struct run *run, bool *given_up)
     return all_well || report_is_right(run, aborts);
 }
 
-static bool judge(struct run *run, struct campaign_tally *tally)
+static bool judge(struct run *run, bool *given_up)
 {
-    bool given_up = false, right;
-
     switch (run->result.verdict) {
-    case SIM_GOOD:
-        right = ended_well(run);
-        tally->right += right;
-        return right;
-    case SIM_ERROR:
-        right = ended_named(run, &given_up);
-        tally->named += right;
-        tally->given_up += given_up;
-        return right;
+    case SIM_GOOD: return ended_well(run);
+    case SIM_ERROR: return ended_named(run, given_up);
     case SIM_WRONG:
         return wrong(run, "wrong bytes, and nothing told of it: %s", run->result.troubles[0]);
     case SIM_STUCK:
@@ -375,24 +366,40 @@ static bool judge(struct run *run, struct campaign_tally *tally)
     }
 }
 
+/* All at once, when nothing can end the process any more: what does is counted by who sees it. */
+static void count(const struct run *run, const struct campaign_reference *reference, bool right,
+                  bool given_up, struct campaign_tally *tally)
+{
+    uint64_t wall_ns = run->result.wall_ns;
+    uint64_t over_ns = wall_ns > reference->wall_ns ? wall_ns - reference->wall_ns : 0;
+
+    tally->runs++;
+    tally->failed += !right;
+    tally->right += right && run->result.verdict == SIM_GOOD;
+    tally->named += right && run->result.verdict == SIM_ERROR;
+    tally->given_up += right && given_up;
+    tally->wall_max_ns = wall_ns > tally->wall_max_ns ? wall_ns : tally->wall_max_ns;
+    tally->over_max_ns = over_ns > tally->over_max_ns ? over_ns : tally->over_max_ns;
+}
+
 bool campaign_judge(const struct sim_options *options, const struct campaign_reference *reference,
                     struct campaign_tally *tally, char why[CAMPAIGN_TEXT_MAX])
 {
     struct sim_options bounded = *options;
     struct run run = {.options = options, .why = why};
+    bool given_up = false;
 
     bounded.stop_at = reference->events * 100 + 1000000;
-    tally->runs++;
     run.sim = sim_make(&bounded);
     if (!run.sim) {
-        tally->failed++;
+        count(&run, reference, false, false, tally);
         return wrong(&run, "out of memory");
     }
     while (sim_advance(run.sim, ADVANCE_EVENTS)) {
         ;
     }
     sim_result(run.sim, &run.result);
-    bool right = judge(&run, tally);
+    bool right = judge(&run, &given_up);
     if (right && run.result.questions && !breaks(options) && !stopped_ns(&options->faults)) {
         right = wrong(&run, "nothing is dead, and nothing moved until the host asked");
     }
@@ -404,10 +411,7 @@ bool campaign_judge(const struct sim_options *options, const struct campaign_ref
         right = wrong(&run, "took %.3f s, and the bound is %.3f s", (double)wall_ns / 1e9,
                       (double)bound_ns / 1e9);
     }
-    uint64_t over_ns = wall_ns > reference->wall_ns ? wall_ns - reference->wall_ns : 0;
-    tally->wall_max_ns = wall_ns > tally->wall_max_ns ? wall_ns : tally->wall_max_ns;
-    tally->over_max_ns = over_ns > tally->over_max_ns ? over_ns : tally->over_max_ns;
-    tally->failed += !right;
     sim_free(run.sim);
+    count(&run, reference, right, given_up, tally);
     return right;
 }

@@ -36,7 +36,7 @@ static void make_node(struct fake_nodes *all, unsigned index)
     all->node_links[index][ports - 1] = &all->node_ends[index].link;
     all->host_links[index] = &all->host_ends[index].link;
     if (!all->router_memory[index]) {
-        all->router_memory[index] = must(malloc(router_memory_bytes(ports, 0)));
+        all->router_memory[index] = must(malloc(router_memory_bytes(ports)));
     }
     config.link_count = ports;
     config.memory = all->router_memory[index];
@@ -101,7 +101,7 @@ struct fake_nodes *fake_make(const char *network)
     }
     find_right(all);
     make_program(all);
-    all->memory = must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&all->network)));
+    all->memory = must(malloc(controller_memory_bytes(&all->network)));
     struct controller_config config = {.links = all->host_links,
                                        .network = &all->network,
                                        .profile = ipsc860,

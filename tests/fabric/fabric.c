@@ -45,7 +45,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
     uint32_t bytes = FABRIC_DATA - FABRIC_PROGRAM + 2 * fabric->data_bytes;
 
     n->node = must(malloc(node_bytes()));
-    n->memory = must(malloc(node_memory_bytes(links, 0)));
+    n->memory = must(malloc(node_memory_bytes(links)));
     n->plans = must(malloc(FABRIC_PLAN_BYTES));
     n->program = must(calloc(1, bytes));
     for (unsigned p = 0; p < links; p++) {
@@ -127,8 +127,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         make_node(fabric, rank);
     }
-    fabric->host_memory =
-        must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&fabric->network)));
+    fabric->host_memory = must(malloc(controller_memory_bytes(&fabric->network)));
     fabric->cache = plan_cache_make(&fabric->network, &profile);
     struct controller_config config = {.links = fabric->host_links,
                                        .cache = fabric->cache,

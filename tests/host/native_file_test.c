@@ -291,6 +291,22 @@ TEST(relocations_and_what_they_change_lie_in_the_data_of_the_file)
     refuses(&file, "needs a library");
 }
 
+TEST(a_file_that_changes_after_it_was_read_is_told)
+{
+    struct file file = good();
+    struct native_file native;
+    struct message message;
+    char path[40];
+
+    assert_int_equal(read_from(&file, &native, &message), 0);
+    assert_int_equal(native_file_check(&native, &message), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", native.program.file);
+    assert_int_equal(truncate(path, FILE_BYTES - PAGE), 0);
+    assert_int_equal(native_file_check(&native, &message), -1);
+    assert_non_null(strstr(message.text, "has changed while it was read"));
+    native_file_free(&native);
+}
+
 TEST(the_entry_is_code)
 {
     struct file file = good();

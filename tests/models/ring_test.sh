@@ -4,7 +4,8 @@
 . tests/models/spin.sh
 
 check ring_packets delivered "packets that leave a free place when they enter a ring arrive" -DSENDS=4
-check ring_packets delivered "so they do on ways of more hops" -DN=3 -DHOPS=3 -DSENDS=4
+check ring_packets delivered "so they do on ways of more hops" -DN=3 -DHOPS=3 -DSENDS=2
+check_long ring_packets delivered "so do more of them" -DN=3 -DHOPS=3 -DSENDS=4
 check ring_packets deadlock "packets that enter a ring as they go on fill it" -DSENDS=4 -DBUBBLE=0
 check ring_packets deadlock "a free place that nobody is told of is none" -DN=3 -DHOPS=3 -DSENDS=4 -DTELL=0
 check ring_circuits delivered "messages that release what they hold find their links"

@@ -171,7 +171,7 @@ programs_are_right() {
         compile $name "$sources/$name.c" || fail "$name is not compiled"
     done
     same cube:3 collectives 100
-    same mesh:1x7 collectives 2000
+    same ring:3 collectives 2000
     same cube:3 messages 300000
     same mesh:3x4 messages
     same cube:3 arguments one 'two words'

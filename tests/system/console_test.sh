@@ -6,7 +6,7 @@ with_sanitizers
 talker=$programs/talker.elf
 
 start_machine() {
-    tool_succeeds up --name talk --network "$1" --patience 2s
+    tool_succeeds up --name talk --network "$1" --patience 5s
 }
 
 end_machine() {
@@ -28,7 +28,7 @@ ended_with() {
 # Reads a little, nothing for longer than --patience, then the rest.
 read_late() {
     head -c 1000
-    sleep 4
+    sleep 7
     cat
 }
 
@@ -42,7 +42,7 @@ all_lines() {
 }
 
 run_read_late() {
-    talk run --network cube:1 --patience 2s "$talker" lines 1500 113 2>err | read_late >out
+    talk run --network cube:1 --patience 5s "$talker" lines 1500 113 2>err | read_late >out
     ended_with 0
     all_lines 1500 113
 }
@@ -70,30 +70,34 @@ load_without_a_reader() {
 # Whoever looks on and does not read holds nobody up.
 slow_console() {
     start_machine cube:1
-    { "$ecube" console --name talk || true; } 2>console.err | { sleep 6; cat >console.out; } &
+    { "$ecube" console --name talk || true; } 2>console.err | { until [ -e go ]; do sleep 0.1; done; cat >console.out; } &
     wait_until 20 eval '[ "$(process_count ecube-checked)" -ge 2 ]' || fail "no console"
     sleep 0.5
     tool_succeeds load --name talk "$talker" lines 12000 113
     all_lines 12000 113
+    : >go
     wait_until 30 grep -q 'lines were left out here' console.err || fail "the console does not say that it has missed lines"
     end_machine
     wait
 }
 
 without_end() {
-    talk run --network cube:1 --timeout 3 "$talker" lines 100000 100 2>err | sleep 12 &
+    talk run --network cube:1 --timeout 6 "$talker" lines 100000 100 2>err | sleep 60 &
+    reader=$!
     ended_with 124
-    talk_pid=
-    sh -c 'echo $$ >pid; exec "$0" run --network cube:1 "$1" lines 100000 100' "$ecube" "$talker" 2>err.2 | sleep 12 &
+    kill $reader
+    sh -c 'echo $$ >pid; exec "$0" run --network cube:1 "$1" lines 100000 100' "$ecube" "$talker" 2>err.2 | sleep 100 &
+    reader=$!
     wait_until 60 grep -q 'run: 0 of 2' err.2 || fail "no run"
     sleep 0.5
     kill -INT "$(cat pid)"
     wait_until 20 eval '! kill -0 "$(cat pid)" 2>/dev/null' || fail "a signal does not end it"
+    kill $reader
     wait_until 20 no_processes || fail "processes outlive it"
 }
 
 end_behind_its_text() {
-    { talk run --network cube:1 --patience 2s "$talker" lines 1500 113 3 2>&1 | read_late >out; }
+    { talk run --network cube:1 --patience 5s "$talker" lines 1500 113 3 2>&1 | read_late >out; }
     ended_with 3
     [ "$(grep -c 'the program exited with status 3' out)" -eq 2 ] || fail "no line on the exits"
     for rank in 0 1; do

@@ -225,15 +225,15 @@ held_node() {
 
 # A node may stand for longer than --patience and --timeout while nobody waits for it.
 clocks_stand() {
-    machine_up empty --patience 2s
+    machine_up empty --patience 5s
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 "$misbehave" -- -nx -batch -ex 'break alone' -ex continue \
         -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
     gdb_pid=$!
     wait_until 60 grep -q '^Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
-    "$ecube" load --name lab --timeout 3s "$misbehave" exit 1 7 >load.out 2>load.err &
+    "$ecube" load --name lab --timeout 6s "$misbehave" exit 1 7 >load.out 2>load.err &
     loader=$!
     wait_until 60 test -e held || { cat gdb load.err; fail "it does not stop"; }
-    sleep 5
+    sleep 8
     : >go
     wait "$loader"
     [ $? -eq 7 ] || { cat load.err; fail "the run ended otherwise"; }

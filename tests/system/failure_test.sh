@@ -33,6 +33,12 @@ start_long_run() {
     wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the machine does not start"
 }
 
+# over_serial_lines FUNCTION ARGUMENT... - the function, with other links than those of shared memory.
+over_serial_lines() {
+    export ECUBE_LINKS=serial
+    "$@"
+}
+
 killed_hard() {
     start_long_run
     kill -9 $runner
@@ -55,7 +61,7 @@ ended_by_signal() {
 interrupted() {
     "$ecube" run --network cube:2 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 grep -q 'run: 1 of 4' err || wait_until 60 grep -q 'run: 0 of 4' err || fail "the program does not start"
+    wait_until 60 grep -q 'run: [01] of 4' err || fail "the program does not start"
     kill -INT $runner
     wait $runner
     code=$?
@@ -121,7 +127,7 @@ stands_still() {
 }
 
 impatient() {
-    stands_still --patience 2s
+    stands_still --patience 5s
     wait $loader
     code=$?
     [ "$code" -eq 3 ] || { cat load.err; fail "status $code"; }
@@ -225,6 +231,9 @@ for phase in download run+200; do # the simulator's campaigns fail every moment 
     check_long "a node killed at $phase is named and ends the run" node_dies $phase
     check_long "a link cut at $phase is named and ends the run" link_cut $phase
 done
+# serial_failure_test.sh has the others.
+check "a node killed at run is named and ends the run, over serial lines" over_serial_lines node_dies run
+check "a link cut at run is named and ends the run, over serial lines" over_serial_lines link_cut run
 check "the delay of a fault takes a unit" node_dies run+0.2s
 check "crossed links are named, with where they lead" links_crossed
 check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside

@@ -259,8 +259,10 @@ emulator_is_killed() {
     over
 }
 
+# ends_with_its_parent [NAME...] - there are no emulators, only files with the names of their sockets.
 ends_with_its_parent() {
     mkdir sockets
+    for name in "$@"; do : >"sockets/$name"; done
     "$jtag" --directory sockets --nodes 2 --ram 0,1 --notices 1 | grep -q -m 1 '^ready$' || fail "not ready"
     wait_until 30 test ! -e sockets/n0.gdb || fail "it stays"
 }
@@ -311,6 +313,7 @@ check "the chain and GDB have a node in turn" chain_and_gdb_take_turns
 check "GDB is told when the chain has a node; a killed OpenOCD leaves it halted, for GDB" chain_holds_and_is_killed
 check "the chain does not get a node that GDB has, until GDB is gone" gdb_holds_and_chain_waits
 check "the reset line resets nodes, and they run" chain_resets
-check "it ends when nobody listens to its notices" ends_with_its_parent
+check "it ends when nobody listens to its notices" ends_with_its_parent n0.stub n0.qtest n1.stub n1.qtest
+check_long "so it does when its emulators never come" ends_with_its_parent # half a minute later
 check "bad options are one line and status 2" bad_options
 cases_done

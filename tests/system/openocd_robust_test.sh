@@ -29,11 +29,12 @@ rounds="$all_are
         all halt; all_are halted
     }"
 
+# rounds_of_resets OF_ONE OTHERS - so many in one OpenOCD, then in one each.
 rounds_of_resets() {
     tool_succeeds up --network cube:2 --blank --jtag --name lab
-    openocd_says lab "$rounds; program_all $kernel; for {set i 0} {\$i < 10} {incr i} { round }; all resume"
+    openocd_says lab "$rounds; program_all $kernel; for {set i 0} {\$i < $1} {incr i} { round }; all resume"
     no_errors said
-    for i in 1 2 3; do
+    for i in $(seq "$2"); do
         openocd_says lab "$rounds; init; round; all resume"
         no_errors said
     done
@@ -156,7 +157,8 @@ noise_on_the_chain() {
     tool_succeeds down --name lab
 }
 
-check "rounds of reset halt, reset run and all halt fail in no way, in one OpenOCD and in several" rounds_of_resets
+check "rounds of reset halt, reset run and all halt fail in no way, in one OpenOCD and in several" rounds_of_resets 2 2
+check_long "nor do ten and three" rounds_of_resets 10 3
 check "a node that is killed gives errors, and OpenOCD and the tool go on with the others" node_dies
 check "an OpenOCD that is killed leaves a node halted with nothing planted, and the next one lets it go on" openocd_dies
 check "an OpenOCD that is killed anywhere does not disturb the next one" openocd_dies_often

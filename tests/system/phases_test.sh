@@ -32,6 +32,24 @@ answers() {
     cat out err | grep -Eq -- "$pattern" || { cat out err; fail "nothing like '$pattern' from ecube $1"; }
 }
 
+# all_answer STATUS PATTERN WORDS... - so do verbs with their arguments, asked all at once, each in one line.
+all_answer() {
+    wanted=$1 pattern=$2 asked=
+    shift 2
+    for words in "$@"; do
+        mkdir "${words%% *}"
+        (
+            cd "${words%% *}" || exit 1
+            answers "$wanted" "$pattern" ${words%% *} --name lab $(echo "$words" | sed -n 's/^[a-z]* //p')
+            [ "$(words | wc -l)" -eq 1 ] || { cat err; fail "more than one line"; }
+        ) &
+        asked="$asked $!"
+    done
+    for pid in $asked; do
+        wait "$pid" || exit 1
+    done
+}
+
 # listens - a console, which ends with the machine; its pid in $listener.
 listens() {
     "$ecube" console --name lab >console.out 2>&1 &
@@ -178,10 +196,8 @@ stopped() {
     kill -STOP "$holder"
     wait_until 20 grep -q ') T' "/proc/$holder/stat"
     answers 0 '^lab .* silent ' list
-    for words in ps console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd; do
-        answers 3 "the machine does not answer: its process $holder is stopped" ${words%% *} --name lab $(echo "$words" | sed -n 's/^[a-z]* //p')
-        [ "$(words | wc -l)" -eq 1 ] || { cat err; fail "more than one line"; }
-    done
+    all_answer 3 "the machine does not answer: its process $holder is stopped" \
+        ps console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd
     kill -CONT "$holder"
     # What was given up is not done.
     answers 0 'cube:2, whole$' ps --name lab

@@ -61,10 +61,10 @@ halts_at_reset() {
     grep -q 'all 4 nodes were reset' shown || { cat shown; fail "a console does not hear of the reset"; }
 }
 
-# Ten times, so that the cables hold halves of frames now and then.
+# resets_under_traffic TIMES - the cables hold halves of frames now and then.
 resets_under_traffic() {
     tool_succeeds up --network cube:3 --jtag --name lab
-    for round in 1 2 3 4 5 6 7 8 9 10; do
+    for round in $(seq "$1"); do
         start_traffic
         openocd_says lab 'init; reset run'
         traffic_ends_with 'all 8 nodes were reset through a debugger.* during run: the machine boots anew'
@@ -113,7 +113,8 @@ stays_broken() {
 
 check "a machine that is reset boots anew, three times, and computes right" boots_again
 check "nodes that are halted at their reset boot when they are resumed, and consoles are told" halts_at_reset
-check "a reset under traffic ends the run, and nothing of before comes through" resets_under_traffic
+check "a reset under traffic ends the run, and nothing of before comes through" resets_under_traffic 3
+check_long "nor does it in ten of them" resets_under_traffic 10
 check "nodes that were reset alone are named, until all have been" resets_one
 check "blank nodes are programmed twice, and reset" programs_twice
 check "a reset does not mend a cut cable" stays_broken

@@ -186,6 +186,7 @@ dead_node() {
     sim --network cube:4 --kill 7@20us "$examples/complete_exchange.so" 65536
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -q '^ecube: node 7 was killed$' || { words; fail "nobody names the dead node"; }
+    ! words | grep ecube_wait || fail "what follows from it is told, too"
     sim --network cube:4 --cut 0-1@20us "$examples/complete_exchange.so" 65536
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -Eq '^ecube: link (0-1|1-0)' || { words; fail "nobody names the link"; }

@@ -25,6 +25,8 @@ examples=$build/examples
 json_get=$build/tests/json_get
 limit_seconds=120
 tier=${ECUBE_TESTS:-short}
+# All of a script that is long as a whole is long.
+[ "$tier" != long ] || ! grep -q '^# tier: long' "$0" || tier=all
 
 # Short, because sockets lie below it and their paths are bounded.
 scratch=$(mktemp -d /tmp/ecube-test.XXXXXX)

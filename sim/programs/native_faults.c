@@ -1,0 +1,207 @@
+/*
+ * native_faults.c - signals that come while a rank runs.
+ *
+ * A fault of a rank is a signal to this process. Its handler runs on a stack of the thread, notes
+ * where the rank was, and leaves for the pump as a call does: the rank's stack is not entered any
+ * more. A signal that comes while no rank runs, or while the simulator works for one, is not for
+ * us.
+ *
+ * Source   sigaltstack(2), signal(7), tgkill(2); Linux, arch/x86: trap number and error code of a
+ *          signal's context
+ */
+#include "sim/programs/native_rank.h"
+
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "wire/report.h"
+
+enum {
+    PAGE = 4096,
+    STACK_BYTES = 64 * 1024,
+    SIGNAL_LEAVE = SIGURG, /* is ignored by who does not know it */
+    ERROR_FETCH = 16,      /* of a page fault: it was an instruction */
+    ERROR_BITS = 0x1f,     /* what of its error code is told, */
+    ELSEWHERE = 0x80       /* and that the address is outside the window, registers 0 and 1 */
+};
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+
+/* The rank that runs in this thread, and the thread's number; 0: it is not ready for faults. */
+static _Thread_local struct rank *volatile running;
+static _Thread_local pid_t own_thread;
+
+/* Of the process: what its signals did before, for how many simulations they are ours, the one that
+ * native_interrupt is about, and whether its ranks are to be left. */
+static struct sigaction before[SIGNALS];
+static unsigned users;
+static _Atomic(struct native *) present;
+static atomic_bool interrupted;
+
+/* Whether a signal has come while a rank ran, and not the simulator on its behalf. */
+static bool is_rank(const struct rank *own, const greg_t *registers)
+{
+    return own && (rank_has(own, (uintptr_t)registers[REG_RIP]) ||
+                   rank_has(own, (uintptr_t)registers[REG_RSP]));
+}
+
+static void note_place(struct rank *own, const greg_t *registers)
+{
+    own->pc = (uintptr_t)registers[REG_RIP];
+    own->sp = (uintptr_t)registers[REG_RSP];
+    own->frame = (uintptr_t)registers[REG_RBP];
+}
+
+static uint32_t kind_of(const struct rank *own, int number, const greg_t *registers,
+                        uintptr_t address)
+{
+    bool fetches = registers[REG_ERR] & ERROR_FETCH || address == (uintptr_t)registers[REG_RIP];
+
+    switch (number) {
+    case SIGFPE: return FAULT_DIVIDE;
+    case SIGILL: return FAULT_UNDEFINED;
+    case SIGTRAP: return FAULT_PREFETCH;
+    default:
+        if (fetches) {
+            return FAULT_PREFETCH;
+        }
+        return rank_has(own, address) && (uint32_t)address < own->stack_base &&
+                       (uint32_t)registers[REG_RSP] < own->stack_base + PAGE
+                   ? FAULT_STACK
+                   : FAULT_DATA;
+    }
+}
+
+static void signal_before(int number)
+{
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        if (signals[i] == number) {
+            sigaction(number, &before[i], NULL);
+        }
+    }
+}
+
+/* The rank is left for ever. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    struct rank *own = running;
+
+    if (!is_rank(own, registers)) {
+        signal_before(number); /* the fault comes again, and is the simulator's own */
+        return;
+    }
+    bool accessed = number == SIGSEGV || number == SIGBUS;
+    uintptr_t address = (uintptr_t)(accessed ? info->si_addr : (void *)registers[REG_RIP]);
+    note_place(own, registers);
+    own->step = (struct program_step){.kind = STEP_FAULT};
+    own->fault = (struct fault){.kind = kind_of(own, number, registers, address),
+                                .address = (uint32_t)address,
+                                .status_register = (uint32_t)registers[REG_TRAPNO] << 8 |
+                                                   ((uint32_t)registers[REG_ERR] & ERROR_BITS)};
+    if (accessed && !rank_has(own, address) && address >= window_bytes) {
+        own->fault.status_register |= ELSEWHERE;
+        own->fault.registers[0] = (uint32_t)address;
+        own->fault.registers[1] = (uint32_t)(address >> 32);
+    }
+    own->fault.registers[FAULT_PC] = (uint32_t)own->pc;
+    own->fault.registers[FAULT_SP] = (uint32_t)own->sp;
+    fiber_leave(&own->fiber);
+}
+
+/* Likewise, because nobody waits for it any more. */
+static void on_leave(int number, siginfo_t *info, void *context)
+{
+    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    struct rank *own = running;
+
+    (void)number;
+    (void)info;
+    if (!is_rank(own, registers)) {
+        return;
+    }
+    note_place(own, registers);
+    own->left = true;
+    own->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
+    fiber_leave(&own->fiber);
+}
+
+void native_faults_begin(struct native *native)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    atomic_store(&present, native);
+    if (users++) {
+        return;
+    }
+    atomic_store(&interrupted, false);
+    action.sa_sigaction = on_fault;
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], &action, &before[i]);
+    }
+    action.sa_sigaction = on_leave;
+    sigaction(SIGNAL_LEAVE, &action, NULL);
+}
+
+void native_faults_end(void)
+{
+    atomic_store(&present, NULL);
+
+    for (unsigned i = 0; i < SIGNALS && users == 1; i++) {
+        sigaction(signals[i], &before[i], NULL);
+    }
+    users--;
+}
+
+/* A stack for the handlers: that of a rank may be what is at fault. It is the thread's for ever. */
+static void prepare_thread(void)
+{
+    static _Thread_local uint8_t stack[STACK_BYTES];
+
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    own_thread = gettid();
+}
+
+/* Who is to be left does not go on; a rank that is just being entered is told again. */
+void native_enter(struct rank *rank)
+{
+    if (!own_thread) {
+        prepare_thread();
+    }
+    rank->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
+    if (atomic_load_explicit(&interrupted, memory_order_relaxed)) {
+        return;
+    }
+    running = rank;
+    atomic_store_explicit(&rank->thread, own_thread, memory_order_relaxed);
+    fiber_enter(&rank->fiber);
+    atomic_store_explicit(&rank->thread, 0, memory_order_relaxed);
+    running = NULL;
+}
+
+void native_interrupt(void)
+{
+    struct native *native = atomic_load(&present);
+
+    atomic_store(&interrupted, true);
+    for (uint32_t rank = 0; native && rank < native->count; rank++) {
+        pid_t thread = atomic_load(&native->ranks[rank].thread);
+        if (thread) {
+            tgkill(getpid(), thread, SIGNAL_LEAVE);
+        }
+    }
+}
+
+bool native_interrupted(const struct sim *sim, uint32_t *rank)
+{
+    for (uint32_t i = 0; sim->native && i < sim->count; i++) {
+        if (sim->native->ranks[i].left) {
+            *rank = i;
+            return true;
+        }
+    }
+    return false;
+}
