@@ -87,8 +87,8 @@ LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
 CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
-CHECK_LIBRARY := $(CHECK_TESTED) \
-	$(call in,lib/check,allocate.c check.c) $(ARCH_CHECK)
+CHECK_COMMON := $(CHECK_TESTED) $(call in,lib/check,allocate.c check.c)
+CHECK_LIBRARY := $(CHECK_COMMON) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
 	$(call in,host/command,algorithm.c command_line.c duration.c options.c output.c) \
@@ -277,10 +277,10 @@ SDK := $(call in,$(SDK_HOME),libecube.a libecube-check.a check.wrap crt0.o progr
 # The same for programs that run on this computer.
 NEWLIB_HOST := $(B)/native/newlib
 NATIVE_HOME := $(B)/native/lib
-NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
+NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a libecube-check.a check.wrap start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
 EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
-NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
+NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
@@ -469,8 +469,10 @@ $(SDK_HOME)/libecube-check.a: $(call program,$(CHECK_LIBRARY)) Makefile
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
 # ecube-cc's options for it: what it stands in front of.
-$(SDK_HOME)/check.wrap: $(SDK_HOME)/libecube-check.a
-	$(Q)$(CROSS)nm $< | sed -n 's/.* [TW] __wrap_/-Wl,--wrap=/p' | sort >$@
+$(SDK_HOME)/check.wrap: NM := $(CROSS)nm
+$(NATIVE_HOME)/check.wrap: NM := nm
+$(SDK_HOME)/check.wrap $(NATIVE_HOME)/check.wrap: %/check.wrap: %/libecube-check.a
+	$(Q)$(NM) $< | sed -n 's/.* [TW] __wrap_/-Wl,--wrap=/p' | sort >$@
 
 $(SDK_HOME)/crt0.o: $(call program,$(LIBRARY_START))
 	@mkdir -p $(@D)
@@ -484,6 +486,10 @@ $(NEWLIB_HOST)/made: scripts/newlib-host.sh $(NEWLIB_HOST)/flags $(wildcard /usr
 	@touch $@
 
 $(NATIVE_HOME)/libecube.a: $(call native_program,$(NATIVE_LIBRARY) $(LIBRARY_COMMON)) Makefile
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(NATIVE_HOME)/libecube-check.a: $(call native_program,$(CHECK_COMMON) $(NATIVE_CHECK)) Makefile
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
@@ -546,6 +552,7 @@ $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir 
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
+$(eval $(call native_program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.so),$(CHECKED_PROGRAM),--check))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
 $(B)/tests/plan_replay: $(call native,$(JUDGE))

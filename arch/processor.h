@@ -22,7 +22,8 @@ struct processor {
     /* Of the registers in a report, and of its processor status behind them; NULL: it has none
      * there. */
     const char *const *names;
-    uint32_t code_mask; /* the bits of a pc that are its address */
+    uint32_t code_mask;  /* the bits of a pc that are its address */
+    uint32_t call_bytes; /* of the shortest instruction: so far before a return address is a call */
     enum abort_cause (*abort_cause)(uint32_t fault_status);
 };
 

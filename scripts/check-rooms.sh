@@ -21,7 +21,7 @@ broken=$(
         may["linker"] = "board/"
         may["arch"] = "drivers/check.h arch/"
         may["arch/armv7a/host"] = may["arch/x86_64/host"] = "drivers/check.h arch/processor.h" # what the tool knows of a processor: pure
-        may["arch/armv7a/library"] = may["arch/x86_64/library"] = "arch/ include/ecube/ lib/portable/ lib/newlib/arguments.h" # in programs
+        may["arch/armv7a/library"] = may["arch/x86_64/library"] = "arch/ include/ecube/ lib/portable/ lib/newlib/arguments.h lib/check/check.h lib/check/remembered.h" # in programs
         may["drivers"] = ""
         may["drivers/pci"] = may["drivers/timer"] = DRIVER = "drivers/check.h drivers/mmio.h drivers/status.h"
         may["drivers/interrupt"] = DRIVER " drivers/pci/"

@@ -10,7 +10,8 @@ NATIVE_FLAGS := -fPIC -fvisibility=hidden -ftls-model=global-dynamic -fcf-protec
 # The C library as the nodes have it: the mathematics that ARM processors with double precision get.
 NEWLIB_FLAGS := -O2 -ffunction-sections -fdata-sections -fno-builtin -w -D__OBSOLETE_MATH_DEFAULT=0 $(NATIVE_FLAGS)
 
-# Of the library that programs are linked with; the start of a program; what is read before each source.
+# Of the library that programs are linked with; of the checks; the start of a program; what is read before each source.
 NATIVE_LIBRARY := $(addprefix arch/x86_64/library/,arguments.c call.c memory.c thread.c window.c)
+NATIVE_CHECK := arch/x86_64/library/check.S
 NATIVE_START := arch/x86_64/library/start.S
 NATIVE_MACROS := arch/x86_64/library/node_macros.h

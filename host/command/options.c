@@ -358,16 +358,16 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
     return link_maker_choose(arguments->links, &options->network, target, message);
 }
 
-/* The command that makes of the program one with checks. */
-static int reject_unchecked(const char *path, struct message *message)
+int options_reject_unchecked(const struct image *image, const char *path, struct message *message)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
+    bool native = image->processor == &processor_x86_64;
     int length = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
 
-    return message_set(message,
-                       "%.200s has no checks, link it with them: ecube-cc --check %.*s.c -o %.200s",
-                       path, length < 100 ? length : 100, name, path);
+    return message_set(
+        message, "%.200s has no checks, link it with them: ecube-cc %s--check %.*s.c -o %.200s",
+        path, native ? "--native " : "", length < 100 ? length : 100, name, path);
 }
 
 int options_find_strategy(const char *text, enum strategy *strategy, struct message *message)
@@ -402,7 +402,9 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
         return -1;
     }
     image_free(&image);
-    return arguments->check && !image.checked ? reject_unchecked(arguments->program, message) : 0;
+    return arguments->check && !image.checked
+               ? options_reject_unchecked(&image, arguments->program, message)
+               : 0;
 }
 
 /* "+TIME" after the name of a phase, or nothing. */

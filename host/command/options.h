@@ -100,6 +100,9 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
 int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message);
 
+/* The message names the command that makes of the program one with checks; returns -1. */
+int options_reject_unchecked(const struct image *image, const char *path, struct message *message);
+
 /* Adds "program" and "arguments" to the object of --json. */
 void options_describe_job(const char *program, const char *const *arguments, unsigned count,
                           json_t *result);

@@ -101,9 +101,8 @@ static void advise_checks(struct programs *programs, const struct fault_body *fa
         job->advised = true;
         tell_trouble(programs->teller, json_pack("{s:s, s:[]}", "kind", "advice", "nodes"),
                      "to find wrong uses of memory where they happen, link the program with "
-                     "'ecube-cc --check'%s",
-                     job->image.processor == &processor_x86_64 ? " for nodes, and 'ecube run' it"
-                                                               : "");
+                     "'ecube-cc%s --check'",
+                     job->image.processor == &processor_x86_64 ? " --native" : "");
     }
 }
 

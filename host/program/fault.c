@@ -393,7 +393,7 @@ void fault_finding_text(const struct fault_code *code, uint32_t rank,
     struct symbols *symbols = open_symbols(code);
     char words[FINDING_TEXT_MAX], place[PLACE_TEXT_MAX];
 
-    finding_text(finding, symbols, words);
+    finding_text(finding, processor_of(code), symbols, words);
     put_symbols_away(code, symbols);
     if (finding->kind == FINDING_STILL_OPEN || finding->kind == FINDING_NOT_RECEIVED) {
         place[0] = '\0';

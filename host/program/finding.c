@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "arch/armv7a/host/processor.h"
 #include "collectives/operation.h"
 
 enum { PLACES_MAX = 8, TRANSFER_TEXT_MAX = SYMBOL_TEXT_MAX + 100 };
@@ -55,10 +54,11 @@ static const char *bytes_text(uint32_t bytes, char text[20])
 }
 
 /* Where the call stands that returns to an address: "main (a.c:6)". */
-static void place_text(struct symbols *symbols, uint32_t address, char text[SYMBOL_TEXT_MAX])
+static void place_text(const struct processor *processor, struct symbols *symbols, uint32_t address,
+                       char text[SYMBOL_TEXT_MAX])
 {
     struct symbol_place places[PLACES_MAX];
-    uint32_t call = processor_call_address(address);
+    uint32_t call = (address & processor->code_mask) - processor->call_bytes;
 
     if (symbols && address && symbols_places(symbols, call, places, PLACES_MAX)) {
         symbols_text(&places[0], text);
@@ -159,13 +159,13 @@ static void open_text(const struct finding *finding, const char *place, char tex
     }
 }
 
-void finding_text(const struct finding *finding, struct symbols *symbols,
-                  char text[FINDING_TEXT_MAX])
+void finding_text(const struct finding *finding, const struct processor *processor,
+                  struct symbols *symbols, char text[FINDING_TEXT_MAX])
 {
     char place[SYMBOL_TEXT_MAX], other[SYMBOL_TEXT_MAX];
 
-    place_text(symbols, finding->place, place);
-    place_text(symbols, finding->other, other);
+    place_text(processor, symbols, finding->place, place);
+    place_text(processor, symbols, finding->other, other);
     switch (finding->kind) {
     case FINDING_OVERRUN:
     case FINDING_UNDERRUN:

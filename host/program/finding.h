@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "arch/processor.h"
 #include "host/program/symbols.h"
 #include "wire/finding.h"
 #include "wire/report.h"
@@ -21,6 +22,7 @@ unsigned finding_list(const struct fault_body *fault, struct finding list[FINDIN
 /* "overrun": for programs; it never changes. */
 const char *finding_name(const struct finding *finding);
 
-/* "a block of 16 bytes, allocated in main (a.c:6), was written ..."; symbols may be NULL. */
-void finding_text(const struct finding *finding, struct symbols *symbols,
-                  char text[FINDING_TEXT_MAX]);
+/* "a block of 16 bytes, allocated in main (a.c:6), was written ..."; of a program for
+ * this processor. symbols may be NULL. */
+void finding_text(const struct finding *finding, const struct processor *processor,
+                  struct symbols *symbols, char text[FINDING_TEXT_MAX]);

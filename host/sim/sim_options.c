@@ -265,6 +265,10 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct sim_arguments, quiet), .letter = 'q'},
     {"verbose", NULL, "show registers of faults", option_flag,
      OPTION_AT(struct sim_arguments, verbose), .letter = 'v'},
+    {"check", NULL,
+     "run only a program that 'ecube-cc --native --check' has linked, which finds wrong uses of "
+     "memory and of transfers (doc/debugging.md)",
+     option_flag, OPTION_AT(struct sim_arguments, check)},
     {"threads", "N", "use up to N processors (default: all); whatever N is, the result is the same",
      option_whole, OPTION_AT(struct sim_arguments, options.threads), .low = 1, .high = THREADS_MAX},
     {"plan", "FILE",
@@ -331,8 +335,8 @@ const struct command_line sim_line = {
         "          ecube sim --network cube:10 --seed 7 --drop 1e-4 hello.so 10 20\n\n"
         "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
         "wrong bytes; 124 no progress, or --timeout; 2 bad input. With PROGRAM it is that of "
-        "'ecube run': the largest of the programs', 132 to 139 for one that crashed, 159 for "
-        "one that an error of a call has ended.",
+        "'ecube run': the largest of the programs', 132 to 139 for one that crashed, 135 for "
+        "what the checks have found, 159 for one that an error of a call has ended.",
     .take_word = take_word,
     .in_order = true,
     .filter = options_name_operations,
@@ -596,6 +600,10 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
                            "--strategy %.40s: that of a scenario's download is "
                            "decremental",
                            arguments->strategy);
+    }
+    if (arguments->check && options->scenario != SIM_SCENARIOS) {
+        return message_set(message, "--check is for programs: %s is a scenario",
+                           sim_scenario_name(options->scenario));
     }
     if (options->messages == 0) {
         options->messages = MESSAGES_DEFAULT;

@@ -234,7 +234,9 @@ int sim_program_make(struct sim_program *program, struct sim_arguments *argument
         native_file_read(&program->file, arguments->program, message) != 0) {
         return -1;
     }
-    if (make_job(program, arguments, message) != 0) {
+    if ((arguments->check && !program->file.image.checked &&
+         options_reject_unchecked(&program->file.image, arguments->program, message) != 0) ||
+        make_job(program, arguments, message) != 0) {
         native_file_free(&program->file);
         return -1;
     }

@@ -10,6 +10,7 @@
 #include <sys/reent.h>
 
 #include "lib/check/check.h"
+#include "lib/portable/call.h"
 
 void *__wrap__malloc_r(struct _reent *library, size_t bytes);
 void *__wrap__calloc_r(struct _reent *library, size_t count, size_t bytes);
@@ -25,7 +26,7 @@ void ecube_check_heap_begin(uint32_t start, uint32_t end)
     uint32_t mask = ~(uint32_t)(BLOCKS_ALIGNMENT - 1);
     uint32_t first = (start + BLOCKS_ALIGNMENT - 1) & mask;
 
-    ecube_blocks_init(&heap, (void *)(uintptr_t)first, (end & mask) - first);
+    ecube_blocks_init(&heap, ecube_pointer(first), (end & mask) - first);
 }
 
 struct blocks *ecube_check_heap(void)
@@ -33,10 +34,14 @@ struct blocks *ecube_check_heap(void)
     return &heap;
 }
 
+/* What does not fit 32 bits fits no heap. */
 static void *take(struct _reent *library, size_t bytes, size_t alignment)
 {
-    struct finding found;
-    void *block = ecube_blocks_take(&heap, bytes, alignment, ecube_check_place, &found);
+    struct finding found = {0};
+    void *block = bytes <= UINT32_MAX && alignment <= UINT32_MAX
+                      ? ecube_blocks_take(&heap, (uint32_t)bytes, (uint32_t)alignment,
+                                          ecube_check_place, &found)
+                      : NULL;
 
     if (found.kind != FINDING_NONE) {
         ecube_check_tell(&found);

@@ -51,10 +51,10 @@ void ecube_check_spare(const void *memory, uint32_t bytes)
 static int32_t begin_program(uint32_t first, uint32_t second)
 {
     int32_t status = __real_ecube_call(ECUBE_CALL_INFO, first, second);
-    struct ecube_abi_info *info = (struct ecube_abi_info *)first;
+    struct ecube_abi_info *info = ecube_pointer(first);
 
     stack_end = (uintptr_t)__builtin_frame_address(0);
-    memory_end = info->heap_end;
+    memory_end = (uintptr_t)ecube_pointer(info->heap_end);
     ecube_check_heap_begin(info->heap_start, info->heap_end);
     info->heap_end = info->heap_start; /* nobody else takes of it */
     return status;
@@ -84,11 +84,11 @@ static struct stretch program_memory(void)
 static struct transfer make_transfer(uint32_t number, uint32_t first)
 {
     if (number == ECUBE_CALL_COLLECTIVE) {
-        return ecube_transfer_collective((const struct ecube_abi_collective *)first,
-                                         (uint32_t)ecube_rank(), (uint32_t)ecube_size(),
-                                         program_memory(), ecube_check_place);
+        return ecube_transfer_collective(ecube_pointer(first), (uint32_t)ecube_rank(),
+                                         (uint32_t)ecube_size(), program_memory(),
+                                         ecube_check_place);
     }
-    return ecube_transfer_message(number, (const struct ecube_abi_message *)first, program_memory(),
+    return ecube_transfer_message(number, ecube_pointer(first), program_memory(),
                                   ecube_check_place);
 }
 
@@ -119,11 +119,11 @@ static void end_transfer(uint32_t request)
 
 static int32_t wait_any(uint32_t first, uint32_t second)
 {
-    const struct ecube_abi_set *set = (const struct ecube_abi_set *)first;
+    const struct ecube_abi_set *set = ecube_pointer(first);
     int32_t called = __real_ecube_call(ECUBE_CALL_WAIT_ANY, first, second);
 
     if (called > 0) {
-        end_transfer(((const uint32_t *)(uintptr_t)set->requests)[set->index]);
+        end_transfer(((const uint32_t *)ecube_pointer(set->requests))[set->index]);
     }
     return called;
 }
@@ -229,13 +229,13 @@ int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second)
     case ECUBE_CALL_WAIT:
         result = __real_ecube_call(number, first, second);
         if (result >= 0) {
-            end_transfer((uint32_t)first);
+            end_transfer(first);
         }
         return result;
     case ECUBE_CALL_TEST:
         result = __real_ecube_call(number, first, second);
         if (result > 0) {
-            end_transfer((uint32_t)first);
+            end_transfer(first);
         }
         return result;
     case ECUBE_CALL_WAIT_ANY: return wait_any(first, second);

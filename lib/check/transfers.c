@@ -4,6 +4,8 @@
  * Invariants
  * - Memory that a program named is read only where it lies in what programs may name: most of the
  *   calls that name other memory are refused by the kernel only later.
+ * - An address that the kernel is given is the lower half of a pointer; the upper one is that of
+ *   `all`.
  */
 #include "lib/check/transfers.h"
 
@@ -45,6 +47,12 @@ static struct stretch within(struct stretch all, uintptr_t at, uint64_t bytes)
     return (struct stretch){.at = at, .bytes = (uint32_t)bytes};
 }
 
+/* The pointer to what the kernel calls so. */
+static uintptr_t pointer_of(struct stretch all, uint32_t address)
+{
+    return all.at - (uint32_t)all.at + address;
+}
+
 struct transfer ecube_transfer_message(uint32_t call, const struct ecube_abi_message *message,
                                        struct stretch all, uint32_t place)
 {
@@ -55,7 +63,7 @@ struct transfer ecube_transfer_message(uint32_t call, const struct ecube_abi_mes
                                 .tag = message->tag};
 
     *(call == ECUBE_CALL_SEND ? &transfer.sends : &transfer.receives) =
-        within(all, message->data, message->bytes);
+        within(all, pointer_of(all, message->data), message->bytes);
     return transfer;
 }
 
@@ -84,8 +92,8 @@ static void count_blocks(const struct ecube_abi_collective *call, bool root, uin
 }
 
 /* From the first to the last byte of a table's blocks. */
-static struct stretch span_of(struct stretch all, uint32_t buffer, const struct ecube_block *blocks,
-                              uint32_t ranks)
+static struct stretch span_of(struct stretch all, uintptr_t buffer,
+                              const struct ecube_block *blocks, uint32_t ranks)
 {
     uint64_t first = UINT64_MAX, end = 0;
 
@@ -101,9 +109,10 @@ static struct stretch span_of(struct stretch all, uint32_t buffer, const struct 
 
 static const struct ecube_block *table_at(struct stretch all, uint32_t at, uint32_t ranks)
 {
-    uint64_t bytes = (uint64_t)ranks * sizeof(struct ecube_block);
+    struct stretch table =
+        within(all, pointer_of(all, at), (uint64_t)ranks * sizeof(struct ecube_block));
 
-    return at % 4 == 0 && within(all, at, bytes).bytes ? (const void *)(uintptr_t)at : NULL;
+    return at % 4 == 0 && table.bytes ? (const void *)table.at : NULL;
 }
 
 /* Tables that are no memory of the program's: the kernel refuses the call. */
@@ -116,11 +125,11 @@ static void take_tables(struct transfer *transfer, const struct ecube_abi_collec
     if (sends && receives) {
         transfer->send_blocks = sends;
         transfer->receive_blocks = receives;
-        transfer->send_from = call->send;
-        transfer->receive_from = call->receive;
+        transfer->send_from = pointer_of(all, call->send);
+        transfer->receive_from = pointer_of(all, call->receive);
         transfer->ranks = size;
-        transfer->sends = span_of(all, call->send, sends, size);
-        transfer->receives = span_of(all, call->receive, receives, size);
+        transfer->sends = span_of(all, transfer->send_from, sends, size);
+        transfer->receives = span_of(all, transfer->receive_from, receives, size);
     }
 }
 
@@ -140,8 +149,9 @@ struct transfer ecube_transfer_collective(const struct ecube_abi_collective *cal
     }
     transfer.bytes = call->block_bytes;
     count_blocks(call, rank == call->root, size, &sends, &receives);
-    transfer.sends = within(all, call->send, (uint64_t)sends * call->block_bytes);
-    transfer.receives = within(all, call->receive, (uint64_t)receives * call->block_bytes);
+    transfer.sends = within(all, pointer_of(all, call->send), (uint64_t)sends * call->block_bytes);
+    transfer.receives =
+        within(all, pointer_of(all, call->receive), (uint64_t)receives * call->block_bytes);
     return transfer;
 }
 

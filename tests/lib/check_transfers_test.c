@@ -76,6 +76,29 @@ TEST(memory_that_a_program_may_not_name_is_left_out)
     }
 }
 
+/* A call names the lower half of a pointer; the upper one is where all memory of the program is. */
+TEST(an_address_is_the_lower_half_of_a_pointer)
+{
+    static struct ecube_block sends[] = {{8, 4}, {0, 4}}, receives[] = {{4, 4}, {16, 4}};
+    static const struct stretch window = {(uintptr_t)0x51 << 32 | BASE, BYTES};
+    struct stretch low = {(uintptr_t)sends & ~(uintptr_t)UINT16_MAX, 2 * UINT16_MAX};
+    struct ecube_abi_message message = {.data = BASE + 16, .bytes = 100};
+    struct ecube_abi_collective exchange = {.operation = ECUBE_EXCHANGEV,
+                                            .send = (uint32_t)(uintptr_t)sends,
+                                            .receive = (uint32_t)(uintptr_t)receives,
+                                            .send_blocks = (uint32_t)(uintptr_t)sends,
+                                            .receive_blocks = (uint32_t)(uintptr_t)receives};
+
+    struct transfer send = ecube_transfer_message(ECUBE_CALL_SEND, &message, window, PLACE);
+    assert_true(send.sends.at == window.at + 16);
+    struct transfer sized = ecube_transfer_collective(&exchange, 0, 2, low, PLACE);
+    assert_ptr_equal(sized.send_blocks, sends);
+    assert_ptr_equal(sized.receive_blocks, receives);
+    assert_true(sized.sends.at == (uintptr_t)sends && sized.sends.bytes == 12);
+    assert_true(sized.receives.at == (uintptr_t)receives + 4 && sized.receives.bytes == 16);
+    assert_true(sized.send_from == (uintptr_t)sends);
+}
+
 /* What the kernel's table of operations says, at a root and elsewhere. */
 TEST(a_collective_uses_what_the_kernel_does)
 {

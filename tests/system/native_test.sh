@@ -77,7 +77,6 @@ refused() {
 hello=$source_tree/examples/hello/hello.c
 
 impossible_is_refused() {
-    refused 2 '^ecube-cc: --check and --native do not go together' --check "$hello" -o hello.so
     echo 'int absent(void); int main(void) { return absent(); }' >absent.c
     refused 1 "undefined reference to \`absent'" absent.c -o absent.so
     echo '#include <pthread.h>
@@ -117,6 +116,8 @@ is_installed() {
     sh "$source_tree/scripts/install.sh" "$build" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
     prefix/bin/ecube-cc --native -Wall -Wextra -Werror "$hello" -o hello.so || fail "ecube-cc fails"
     "$run" hello.so | grep -q '^hello from node 0' || fail "it does not run"
+    prefix/bin/ecube-cc --native --check -Wall -Wextra -Werror "$hello" -o checked.so || fail "ecube-cc fails with checks"
+    "$ecube" sim -q --check --network cube:0 checked.so | grep -q 'hello from node 0' || fail "it does not run with checks"
     "$run" prefix/lib/ecube/examples/hello.so | grep -q '^hello from node 0' || fail "the example does not run"
     sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix"
     [ ! -e prefix ] || fail "left: $(find prefix)"

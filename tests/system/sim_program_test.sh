@@ -120,14 +120,13 @@ registers() {
     grep -Eq '^  node 1: rsp 0x[0-9a-f]{8} rip 0x[0-9a-f]{8}$' err || grep -Eq 'rsp 0x[0-9a-f]{8}' err || { cat err; fail "no registers"; }
 }
 
-# The checks are of the library for nodes.
 crash_beside_others() {
     sim --network cube:6 --json result.json "$(native misbehave)" null 2
     [ "$status" -eq 139 ] || { words; fail "status $status"; }
     [ "$("$json_get" result.json exits 2)" = 139 ] || { cat result.json; fail "another exit of rank 2"; }
     [ "$("$json_get" result.json exits 3)" = 0 ] || { cat result.json; fail "another exit of rank 3"; }
     [ "$("$json_get" result.json troubles 0 kind)" = fault ] || { cat result.json; fail "another trouble"; }
-    grep -q "link the program with 'ecube-cc --check' for nodes" err || { cat err; fail "no advice"; }
+    grep -q "link the program with 'ecube-cc --native --check'\$" err || { cat err; fail "no advice"; }
 }
 
 errors_of_calls() {

@@ -63,5 +63,7 @@ bool processor_is_call(const uint8_t code[PROCESSOR_CALL_BYTES], uint32_t return
     return *target || (word & 0x0ffffff0) == 0x012fff30;
 }
 
-const struct processor processor_armv7a = {
-    .names = processor_names, .code_mask = ~(uint32_t)THUMB, .abort_cause = processor_abort_cause};
+const struct processor processor_armv7a = {.names = processor_names,
+                                           .code_mask = ~(uint32_t)THUMB,
+                                           .call_bytes = 2,
+                                           .abort_cause = processor_abort_cause};

@@ -1,15 +1,15 @@
 /*
- * check.S - remembers where a program calls what begins a transfer, and what takes and frees
- * memory; the trap that tells what was found; and the note that says that a program has these
- * checks.
+ * check.S - remembers where a program calls the functions of lib/check/remembered.h; the trap that
+ * tells what was found; and the note that says that a program has these checks.
  *
- * A function of this list goes to the library's own by a jump, with its arguments untouched. Calls
+ * Such a function goes to the library's own by a jump, with its arguments untouched. Calls
  * from inside the library, which lies below program_own_code, are not the program's.
  *
  * Source   ld manual, --wrap; Procedure Call Standard for the Arm Architecture, 6.1.1 (ip);
  *          System V ABI, note section
  */
 #include "arch/armv7a/trap_numbers.h"
+#include "lib/check/remembered.h"
 
     .cfi_sections .debug_frame
     .syntax unified
@@ -37,16 +37,9 @@ __wrap_\name:
     .endr
     .endm
 
-    remembered malloc, calloc, realloc, reallocf, memalign, aligned_alloc, posix_memalign, free
-    remembered strdup, strndup, asprintf, vasprintf
-    remembered ecube_send, ecube_receive, ecube_send_receive, ecube_send_start, ecube_receive_start
-    remembered ecube_barrier, ecube_align, ecube_broadcast, ecube_scatter, ecube_gather
-    remembered ecube_allgather, ecube_exchange, ecube_exchangev, ecube_reduce, ecube_allreduce
-    remembered ecube_reduce_scatter, ecube_scan, ecube_shift, ecube_reverse
-    remembered ecube_barrier_start, ecube_align_start, ecube_broadcast_start, ecube_scatter_start
-    remembered ecube_gather_start, ecube_allgather_start, ecube_exchange_start
-    remembered ecube_exchangev_start, ecube_reduce_start, ecube_allreduce_start
-    remembered ecube_reduce_scatter_start, ecube_scan_start, ecube_shift_start, ecube_reverse_start
+    remembered REMEMBERED_MEMORY
+    remembered REMEMBERED_CALLS
+    remembered REMEMBERED_STARTS
 
     .section .bss.ecube_check_place, "aw", %nobits
     .balign 4

@@ -38,4 +38,4 @@ static enum abort_cause abort_cause(uint32_t fault_status)
 }
 
 const struct processor processor_x86_64 = {
-    .names = names, .code_mask = UINT32_MAX, .abort_cause = abort_cause};
+    .names = names, .code_mask = UINT32_MAX, .call_bytes = 1, .abort_cause = abort_cause};

@@ -1,0 +1,21 @@
+#!/bin/sh
+# native_check_test.sh BUILD - programs linked by ecube-cc --native --check in the simulator: check.sh's cases, and what they have
+# for themselves.
+# class: waits
+. tests/system/testing.sh
+
+[ "$(uname -m)" = x86_64 ] || {
+    echo "1..0"
+    exit 0
+}
+kind=so
+. tests/system/check.sh
+
+scenarios_have_none() {
+    tool_fails 2 '^ecube: --check is for programs: exchange is a scenario' sim --check --network cube:2 exchange
+}
+
+check "--check is refused with a scenario" scenarios_have_none
+network=mesh:3x4
+check "examples run with checks as without on $network" examples_are_right
+cases_done
