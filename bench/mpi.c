@@ -175,7 +175,9 @@ static void print_row(const struct row *row, const struct row *nothing,
             print_figure(&nothing->wall_ms[side], 5);
         }
         print_figure(&row->processor_ms[side], 6);
-        print_figure(&row->peak_mib[side], 4);
+        if (side != SHARING) {
+            print_figure(&row->peak_mib[side], 4);
+        }
     }
     printf(" %6s %4s %5s %4s\n", cell(text[0], wall_quotient(row, PRIVATIZED), 1),
            cell(text[1], processor_quotient(row, PRIVATIZED), 1),
@@ -225,10 +227,10 @@ json_t *mpi_run(const char *build, struct ratio ratios[MPI_RATIOS])
         }
     }
     printf("\nprograms, the same source on both; ms by the clock and of processors, MiB\n"
-           "                          SimGrid    the same, no copies                  ours"
-           "       SimGrid / ours\n"
-           "program      ranks    wall   used  MiB    wall   used  MiB    wall start   used  MiB"
-           "   wall used, no copies\n");
+           "                          SimGrid      no copies                     ours"
+           "         SimGrid/ours\n"
+           "program      ranks    wall   used  MiB    wall   used    wall start   used  MiB"
+           "   wall used no copies\n");
     for (unsigned p = 0; p < PROGRAMS; p++) {
         for (unsigned i = 0; i < SIZES; i++) {
             print_row(&rows[p][i], &rows[NOTHING][i], &programs[p], dims_of[i]);

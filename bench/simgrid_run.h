@@ -41,9 +41,9 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
 void simgrid_collective(const struct simgrid_bench *bench, unsigned dims, const char *selector,
                         const char *name, const uint32_t *sizes, unsigned count, double *us);
 
-/* A program of bench/smpi/ on 2^dims nodes, with an option of SimGrid's or NULL; what it prints goes
- * to the file `output`. Privatized, as smpirun does it unasked: each rank has variables of its own;
- * else all ranks have the same. */
+/* A program of bench/smpi/ (its name, and an argument or NULL) on 2^dims nodes, with an option of
+ * SimGrid's or NULL; what it prints goes to the file `output`. Privatized, as smpirun does it
+ * unasked: each rank has variables of its own; else all ranks have the same. */
 bool simgrid_program(const struct simgrid_bench *bench, unsigned dims, const char *const words[2],
                      const char *option, bool privatized, const char *output,
                      struct timed_run *run);

@@ -3,14 +3,15 @@
  *
  *   collectives OPERATION [BYTES]...      default: 16 100 1000
  *
- * BYTES are those of a block, or of a vector; vectors that are combined are sums of 32-bit integers.
- * The root is rank 0, a shift goes to the next rank, a reversal mirrors all dimensions. Each size is
- * one line of the run's result table, with the time of the slowest node; the operation's scenario in
- * `ecube sim` has the same. Exit status 1 when a byte is wrong.
+ * BYTES are those of a block, or of a vector; vectors that are combined are sums of integers of 32
+ * bits. The root is rank 0, a shift goes to the next rank, a reversal mirrors all dimensions. Each
+ * size is one line of the run's result table, with the time of the slowest node. The scenario of
+ * the same name in `ecube sim` has the same; an exchangev goes by the plan for blocks of 1,000
+ * bytes, whatever its own are. Exit status 1 when a byte is wrong.
  *
- * Block b of rank s has at place i the byte  37 s + 101 b + 7 i + i / 256.  In a vector of integers
- * that is (b count + i + 1) (2 s + 1), since the first k odd numbers have the sum k k: what the
- * first k ranks have adds up to (b count + i + 1) k k.
+ * Block b of rank s has the byte 37 s + 101 b + 7 i + i / 256 at place i. What is combined has the
+ * integer (b count + i + 1) (2 s + 1) there, as the first k odd numbers have the sum k k: that of
+ * the first k ranks is (b count + i + 1) k k.
  */
 #include <ecube.h>
 #include <stdint.h>
