@@ -255,7 +255,7 @@ int kernel_main(void)
         .payload_checked = any_loses(platform_links(), link_count),
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&
-          node_memory_bytes(config.link_count) <= MEMORY_BYTES_MAX);
+          node_memory_bytes(config.link_count, config.ring) <= MEMORY_BYTES_MAX);
     node_init(node(), &config);
     idle();
 }

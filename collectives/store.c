@@ -41,24 +41,11 @@ static bool is_met(const uint8_t *part, const struct plan_need *need)
            plan_choice(part) == need->choice && plan_suits(part, need->bytes, need->type);
 }
 
-static const uint8_t *find_preloaded(const struct plan_preload *preload,
-                                     const struct plan_need *need, uint32_t rank)
-{
-    for (unsigned i = 0; i < preload->count; i++) {
-        const struct preloaded_plan *plan = &preload->plans[i];
-        const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
-        if (plan_operation(part) == need->operation && plan_root(part) == need->root &&
-            need->bytes >= plan->bytes_min && need->bytes <= plan->bytes_max) {
-            return part;
-        }
-    }
-    return NULL;
-}
-
 const uint8_t *store_find(const struct plan_store *store, const struct plan_need *need,
                           uint32_t rank)
 {
-    const uint8_t *part = store->preload ? find_preloaded(store->preload, need, rank) : NULL;
+    const uint8_t *part =
+        preload_find(store->preload, need->operation, need->root, need->bytes, rank);
 
     for (uint32_t at = 0; !part && at < store->used; at += plan_bytes(store->memory + at)) {
         const uint8_t *here = store->memory + at;

@@ -3,8 +3,7 @@
  *
  * Plans are the kernel's. A node that needs one which it has not asks the host for its part,
  * fragment by fragment, and puts them together in a store of bounded size; the part is checked when
- * it is whole. A simulator has all parts in memory already: its nodes are given them (preload) and
- * read them in place.
+ * it is whole.
  *
  *     IDLE --store_want--> ASKING --PLAN_PART, the last fragment--> IDLE, found
  *                            |  ^---- again after ASK_AGAIN_US without a fragment
@@ -23,12 +22,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives/preload.h"
 #include "wire/plan.h"
 
 struct notice;
 struct router;
-
-enum { PRELOAD_MAX = 32 };
 
 /* What a plan is wanted for. */
 struct plan_need {
@@ -37,23 +35,10 @@ struct plan_need {
     uint32_t choice; /* ecube_choice of the algorithm that is to make it; 0: the host chooses */
 };
 
-/* A plan that lies in memory, for some sizes: the part of rank r begins at data + at[r]; at NULL:
- * one for all. Several may share what lies there. */
-struct preloaded_plan {
-    const uint8_t *data;
-    const uint64_t *at;
-    uint32_t bytes_min, bytes_max;
-};
-
-struct plan_preload {
-    unsigned count;
-    struct preloaded_plan plans[PRELOAD_MAX];
-};
-
 struct plan_store {
     uint8_t *memory;
     uint32_t size, used;
-    const struct plan_preload *preload; /* NULL: there is none */
+    const struct plan_preload *preload; /* a simulator's; NULL: there is none */
     const uint8_t *in_use;              /* NULL: none of the parts here */
     struct plan_need need;              /* what was wanted last */
     bool asking;

@@ -42,7 +42,7 @@ static size_t align(size_t bytes)
 size_t controller_memory_bytes(const struct network *network)
 {
     return align(network->nodes * sizeof(struct controller_node)) +
-           router_memory_bytes(network_host_links(network));
+           router_memory_bytes(network_host_links(network), 0);
 }
 
 /* The router of this life of the links. Peers are the controller's own memory, which the router

@@ -48,8 +48,8 @@ struct state {
     struct pipe pipe;
     struct neighbour neighbour;
     struct reference reference;
-    struct segment segments[RING_PLACES];
-    struct piece pieces[RING_PLACES];
+    struct segment segments[RING_MAX];
+    struct piece pieces[RING_MAX];
     struct channel_due due;
     bool lazy;
     bool diverged; /* a full window made the channel refuse what the reference takes */
@@ -57,7 +57,7 @@ struct state {
     uint32_t data_offset;             /* bytes seen of the present data item */
     struct arrival held[HELD_MAX];
     unsigned held_count;
-    uint8_t out[RING_PLACES][OUT_BYTES];
+    uint8_t out[RING_MAX][OUT_BYTES];
     uint16_t out_next, out_done;
 };
 
@@ -268,7 +268,7 @@ static void queue(struct state *s, struct input *input)
                                                 : channel_control_credit(&s->channel))) {
         return;
     }
-    *channel_place(&s->channel, 0) = (struct segment){.data = s->out[s->out_next % RING_PLACES],
+    *channel_place(&s->channel, 0) = (struct segment){.data = s->out[s->out_next % RING_MAX],
                                                       .bytes = FRAME_HEADER_BYTES + payload,
                                                       .owner = OWNER_SLOT,
                                                       .number = s->out_next};
@@ -369,6 +369,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct channel_config config = {.link = &s->pipe.link,
                                     .segments = s->segments,
                                     .pieces = s->pieces,
+                                    .ring = RING_MAX,
                                     .incarnation = incarnation,
                                     .checked = checked,
                                     .dead_after_ms = DEAD_AFTER_MS,

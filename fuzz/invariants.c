@@ -23,9 +23,9 @@ static void check_port(const struct router *router, unsigned number, const struc
     check_buffers(channel, pipe);
     CHECK(channel->state != LINK_DEAD || channel->first == channel->end);
     CHECK(left <= CONTROL_WINDOW && port->routed_count <= left);
-    CHECK((uint16_t)(channel->end - channel->first) <= channel->places);
+    CHECK((uint16_t)(channel->end - channel->first) <= channel->ring);
     CHECK((uint16_t)(channel->next - channel->first) <= (uint16_t)(channel->end - channel->first));
-    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_PLACES);
+    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_MAX);
     CHECK(channel->headers_used <= HEADERS_MAX);
     CHECK(port->circuit_count <= CIRCUITS_MAX);
     CHECK(port->order_count + port->draining_count <= CIRCUITS_MAX);

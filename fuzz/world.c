@@ -20,7 +20,7 @@ static void make_memory(struct world *world)
         return;
     }
     world->node = malloc(node_bytes());
-    world->memory = malloc(node_memory_bytes(WORLD_PORTS));
+    world->memory = malloc(node_memory_bytes(WORLD_PORTS, 0));
     world->program = malloc(WORLD_PROGRAM_BYTES);
     world->copy = malloc(WORLD_PROGRAM_BYTES);
     CHECK(world->node && world->memory && world->program && world->copy);
@@ -97,7 +97,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
         }
         world->links[p] = &world->pipes[p].link;
     }
-    memset(world->memory, 0xa5, node_memory_bytes(WORLD_PORTS));
+    memset(world->memory, 0xa5, node_memory_bytes(WORLD_PORTS, 0));
     memset(world->program, 0, WORLD_PROGRAM_BYTES);
     memset(world->copy, 0, WORLD_PROGRAM_BYTES);
     memset(world->granted, 0, sizeof world->granted);

@@ -43,9 +43,14 @@ size_t node_bytes(void)
     return sizeof(struct node);
 }
 
-size_t node_memory_bytes(unsigned link_count)
+size_t node_memory_bytes(unsigned link_count, unsigned ring)
 {
-    return router_memory_bytes(link_count) + (size_t)POOL_MAX * POOL_BYTES + ENGINE_BYTES;
+    return router_memory_bytes(link_count, ring) + node_pool_bytes();
+}
+
+size_t node_pool_bytes(void)
+{
+    return (size_t)POOL_MAX * POOL_BYTES + ENGINE_BYTES;
 }
 
 /* `completions` begins at 1, and a new request's `tested` is 0, so that it counts as not tested
@@ -59,9 +64,12 @@ void node_init(struct node *node, const struct node_config *config)
                                    .link_count = config->link_count,
                                    .incarnation = config->incarnation,
                                    .payload_checked = config->payload_checked,
+                                   .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
-    node->pool = (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count));
+    uint8_t *behind =
+        (uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring);
+    node->pool = config->pool ? config->pool : (void *)behind;
     engine_init(&node->engine, node->pool[POOL_MAX], (uint32_t)TOKEN_STEP << 24);
     store_init(&node->engine.store, config->plans, config->plan_bytes, config->preload);
     node->completions = 1;

@@ -31,14 +31,16 @@ struct node_config {
     /* private blocks end at image_address and start no lower than this */
     uint32_t blocks_address;
     uint32_t image_address;
-    /* working memory for queues and pools, node_memory_bytes(link_count) bytes, 8-aligned */
+    /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
     uint8_t *plans; /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
-    const struct plan_preload
-        *preload;         /* where all parts lie already: a simulator's; NULL: nowhere */
     uint16_t incarnation; /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
+    /* Only a simulator sets these, for many nodes: what each saves stands in sim/README.md. */
+    void *pool;                         /* node_pool_bytes() bytes of it that lie elsewhere */
+    uint16_t ring;                      /* as in struct router_config */
+    const struct plan_preload *preload; /* where all parts of plans lie already */
 };
 
 struct fault {
@@ -70,7 +72,10 @@ struct node_start {
 };
 
 size_t node_bytes(void);
-size_t node_memory_bytes(unsigned link_count);
+size_t node_memory_bytes(unsigned link_count, unsigned ring);
+/* The part of these that holds eager messages until they are received. A simulator with many nodes
+ * keeps it apart, for most nodes never use it. */
+size_t node_pool_bytes(void);
 void node_init(struct node *node, const struct node_config *config);
 
 /* Takes what the links hold and does what is due, up to a bound; true when more is waiting. */

@@ -30,10 +30,14 @@
 void channel_init(struct channel *channel, struct channel_due *due,
                   const struct channel_config *config)
 {
+    CHECK((config->ring & (config->ring - 1)) == 0 && config->ring > FRAME_SEGMENTS_MAX &&
+          config->ring <= RING_MAX);
     *channel = (struct channel){.link = config->link,
                                 .segments = config->segments,
                                 .pieces = config->pieces,
+                                .ring = config->ring,
                                 .incarnation = config->incarnation,
+                                .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
                                 .dead_after_ms = config->dead_after_ms,
                                 .due_bit = config->due_bit,

@@ -42,8 +42,9 @@ enum {
 
 struct channel_config {
     struct link *link;
-    struct segment *segments; /* RING_PLACES of each */
+    struct segment *segments;
     struct piece *pieces;
+    uint16_t ring;        /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
     uint16_t incarnation; /* wire/frame.h: another one each time that this end starts; 0: none */
     bool checked;
     uint32_t dead_after_ms;

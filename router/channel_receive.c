@@ -83,7 +83,7 @@ void channel_release(struct channel *channel, struct channel_due *due, uint16_t 
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
-        if (channel->data_consumed - channel->data_reported >= DATA_WINDOW / 4 || closed) {
+        if (channel->data_consumed - channel->data_reported >= channel->data_window / 4 || closed) {
             channel_acknowledge(channel, due);
         }
     }
@@ -275,7 +275,7 @@ static void owe_ack(struct channel *channel, struct channel_due *due)
         channel_due_by(due, channel->ack_us);
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_reported) >= UNACKNOWLEDGED_MAX ||
-        channel->data_received - channel->data_acknowledged >= DATA_WINDOW / 4) {
+        channel->data_received - channel->data_acknowledged >= channel->data_window / 4) {
         channel_acknowledge(channel, due);
     }
 }
@@ -454,7 +454,7 @@ static void begin_data(struct channel *channel, struct channel_due *due, const s
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&
-        channel->data_received + frame->length - channel->data_consumed > DATA_WINDOW) {
+        channel->data_received + frame->length - channel->data_consumed > channel->data_window) {
         channel_kill(channel, due, DEAD_PROTOCOL);
     }
 }
@@ -591,10 +591,10 @@ static bool keep_piece(struct channel *channel, uint32_t bytes)
     if (join_piece(channel, bytes)) {
         return true;
     }
-    if (piece_count(channel) == RING_PLACES) {
+    if (piece_count(channel) == channel->ring) {
         pack(channel);
     }
-    if (piece_count(channel) == RING_PLACES) {
+    if (piece_count(channel) == channel->ring) {
         return false;
     }
     uint32_t room = (uint32_t)(channel->chunk_end - channel->chunk.data) - bytes;

@@ -73,7 +73,7 @@ void channel_release(struct channel *channel, struct channel_due *due, uint16_t 
 
 static inline struct piece *channel_piece_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->pieces[index & (RING_PLACES - 1)];
+    return &channel->pieces[index & (channel->ring - 1)];
 }
 
 /* The oldest checked piece of data, NULL when there is none; and taking it off. */

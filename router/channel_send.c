@@ -19,13 +19,13 @@
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->segments[index & (RING_PLACES - 1u)];
+    return &channel->segments[index & (channel->ring - 1u)];
 }
 
 bool channel_room(const struct channel *channel, unsigned segments)
 {
     return channel->state == LINK_UP &&
-           (uint16_t)(channel->end - channel->first) + segments <= RING_PLACES;
+           (uint16_t)(channel->end - channel->first) + segments <= channel->ring;
 }
 
 uint32_t channel_data_credit(const struct channel *channel)

@@ -38,7 +38,7 @@ void channel_short(struct channel *channel, struct channel_due *due);
  * channel_room. */
 static inline struct segment *channel_place(struct channel *channel, unsigned index)
 {
-    return &channel->segments[(channel->end + index) & (RING_PLACES - 1u)];
+    return &channel->segments[(channel->end + index) & (channel->ring - 1u)];
 }
 
 /*

@@ -17,9 +17,9 @@
 #include "wire/frame.h"
 
 enum {
-    RING_PLACES = 128, /* for segments, and for pieces: a power of two */
+    RING_MAX = 128, /* places for segments, and for pieces: a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here */
+    DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     /* data frames of this node's own that may be under way: a power of two */
@@ -41,7 +41,9 @@ struct channel {
     struct link *link;
     struct segment *segments;
     uint32_t due_bit; /* of this channel, in struct channel_due */
+    uint32_t data_window;
     uint32_t announced_id;
+    uint16_t ring;                          /* places in each of the two rings */
     uint16_t incarnation, peer_incarnation; /* 0: none; not known yet */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
      * freely */

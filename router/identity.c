@@ -168,7 +168,7 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .dims = router->network.dims,
                             .heard = channel_heard(channel),
                             .all_port = router->profile.all_port,
-                            .data_window = DATA_WINDOW,
+                            .data_window = channel->data_window,
                             .control_window = CONTROL_WINDOW,
                             .sigma_permille = router->profile.sigma_permille,
                             .xi_ns = router->profile.xi_ns,

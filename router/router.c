@@ -44,13 +44,14 @@ static uint32_t align(uint32_t bytes)
     return (bytes + 7u) & ~7u;
 }
 
-uint32_t router_memory_bytes(unsigned link_count)
+uint32_t router_memory_bytes(unsigned link_count, unsigned ring)
 {
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
+    uint32_t places = ring ? ring : RING_MAX;
 
     return align(link_count * (uint32_t)sizeof(struct port)) +
-           link_count * (align(RING_PLACES * sizeof(struct segment)) +
-                         align(RING_PLACES * sizeof(struct piece))) +
+           link_count *
+               (align(places * sizeof(struct segment)) + align(places * sizeof(struct piece))) +
            SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
            LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX) +
            SOURCES_MAX * align(SOURCE_OPEN_BYTES);
@@ -79,18 +80,20 @@ void router_init(struct router *router, const struct router_config *config)
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
+                              .ring = config->ring ? config->ring : RING_MAX,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
                               .due.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
         struct channel_config channel = {.link = config->links[p],
+                                         .ring = router->ring,
                                          .incarnation = config->incarnation,
                                          .checked = config->payload_checked,
                                          .dead_after_ms = router->dead_after_ms,
                                          .due_bit = 1u << p};
-        channel.segments = take_memory(&memory, RING_PLACES * (uint32_t)sizeof(struct segment));
-        channel.pieces = take_memory(&memory, RING_PLACES * (uint32_t)sizeof(struct piece));
+        channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
+        channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
         channel_init(&router->ports[p].channel, &router->due, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }

@@ -28,7 +28,9 @@ struct router_config {
     unsigned link_count;
     uint16_t incarnation; /* incarnation.h; 0: none, they are not told apart */
     bool payload_checked;
-    void *memory; /* router_memory_bytes(link_count), 8-aligned */
+    /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
+    uint16_t ring;
+    void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */
     /* the host only: */
     const struct network *network; /* NULL: a link will tell */
     struct profile profile;
@@ -36,8 +38,8 @@ struct router_config {
     const uint32_t *peers;  /* the node that belongs at each link */
 };
 
-/* Working memory for so many links: router_config.memory. */
-uint32_t router_memory_bytes(unsigned link_count);
+/* Working memory for so many links and places: router_config.memory. */
+uint32_t router_memory_bytes(unsigned link_count, unsigned ring);
 /* A router that knows nobody yet. */
 void router_init(struct router *router, const struct router_config *config);
 

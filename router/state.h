@@ -96,6 +96,7 @@ struct router {
     uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
     uint8_t notice_first, notice_count;
     bool notice_taken; /* the first: it is still to be taken off */
+    uint16_t ring;
     uint32_t port_count;
     uint32_t stamp;
     uint32_t circuits_forwarded;

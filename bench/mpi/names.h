@@ -37,6 +37,6 @@ typedef struct ecube_request MPI_Request;
 #define MPI_Waitall(count, requests, statuses) ecube_wait_all(requests, count, statuses)
 #define MPI_Allreduce(send, receive, count, type, operation, world)                                \
     ecube_allreduce(send, receive, count, type, operation)
-#else
+#elif __has_include(<mpi.h>)
 #include <mpi.h>
 #endif

@@ -2,7 +2,7 @@
  * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
  * touched costs nothing.
  *
- *   nodes | ends | actors | tasks | controller | counts | gap |
+ *   nodes | ends | actors | tasks | controller | counts | pools | gap |
  *   blocks 0, image 0, arguments 0, table 0, data 0 | blocks 1, ... | window of each partition
  *
  * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
@@ -87,8 +87,8 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
 {
-    uint64_t each =
-        layout->node_bytes + sizeof(struct actor) + sizeof(struct task) + 3 * sizeof(uint32_t);
+    uint64_t each = layout->node_bytes + node_pool_bytes() + sizeof(struct actor) +
+                    sizeof(struct task) + 3 * sizeof(uint32_t);
 
     return count * each + layout->ends_bytes + layout->controller_bytes;
 }
@@ -118,7 +118,8 @@ struct layout layout_make(const struct sim_options *options, bool checked)
         layout.blocks_bytes = layout.image_room = 0;
     }
 
-    layout.memory_bytes = align(node_memory_bytes((unsigned)links));
+    layout.memory_bytes =
+        align(node_memory_bytes((unsigned)links, RING_PLACES) - node_pool_bytes());
     layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
     layout.node_bytes = layout.ports_at + layout.memory_bytes;
     layout.controller_bytes = align(controller_memory_bytes(network));
@@ -197,6 +198,8 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     struct node_config config = {.links = list,
                                  .link_count = links,
                                  .memory = rest,
+                                 .pool = sim->pools + rank * node_pool_bytes(),
+                                 .ring = RING_PLACES,
                                  .payload_checked = sim->options.payload_checked};
     if (sim->native) {
         native_place(sim, rank, &config);
@@ -210,7 +213,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
 /* The areas of the nodes, and behind them the windows. */
 static uint8_t *areas(const struct sim *sim)
 {
-    return (uint8_t *)(uintptr_t)align((uintptr_t)sim->fixed_end + sim->layout.blocks_bytes);
+    uint8_t *at = sim->pools + sim->count * node_pool_bytes() + sim->layout.blocks_bytes;
+
+    return (uint8_t *)(uintptr_t)align((uintptr_t)at);
 }
 
 static uint8_t *window_of(const struct sim *sim, unsigned partition)
@@ -268,7 +273,7 @@ bool memory_map(struct sim *sim)
     sim->host.memory = take(&at, layout->controller_bytes);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, 2 * count * sizeof *sim->ready);
-    sim->fixed_end = at;
+    sim->pools = at; /* not in large pages: few nodes use them */
     if (sim->count <= HUGE_PAGES_NODES) {
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
     }

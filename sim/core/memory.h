@@ -15,6 +15,7 @@ struct sim;
 struct sim_options;
 
 enum {
+    RING_PLACES = 32, /* for what is under way on a link */
     BLOCK_BYTES = 16, /* private block of a node in the download */
     ARGUMENTS_BYTES = 128,
     PROGRAM_ADDRESS = 0x10000

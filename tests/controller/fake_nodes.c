@@ -36,7 +36,7 @@ static void make_node(struct fake_nodes *all, unsigned index)
     all->node_links[index][ports - 1] = &all->node_ends[index].link;
     all->host_links[index] = &all->host_ends[index].link;
     if (!all->router_memory[index]) {
-        all->router_memory[index] = must(malloc(router_memory_bytes(ports)));
+        all->router_memory[index] = must(malloc(router_memory_bytes(ports, 0)));
     }
     config.link_count = ports;
     config.memory = all->router_memory[index];

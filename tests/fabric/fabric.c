@@ -45,7 +45,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
     uint32_t bytes = FABRIC_DATA - FABRIC_PROGRAM + 2 * fabric->data_bytes;
 
     n->node = must(malloc(node_bytes()));
-    n->memory = must(malloc(node_memory_bytes(links)));
+    n->memory = must(malloc(node_memory_bytes(links, 0)));
     n->plans = must(malloc(FABRIC_PLAN_BYTES));
     n->program = must(calloc(1, bytes));
     for (unsigned p = 0; p < links; p++) {

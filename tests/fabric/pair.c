@@ -17,6 +17,7 @@ static void begin_side(struct pair *pair, struct pair_side *side)
     struct channel_config config = {.link = &side->end.link,
                                     .segments = side->segments,
                                     .pieces = side->pieces,
+                                    .ring = PAIR_RING,
                                     .incarnation = side->incarnation,
                                     .checked = pair->checked,
                                     .dead_after_ms = pair->dead_after_ms,
@@ -39,7 +40,7 @@ static void flush(struct pair *pair, struct pair_side *side)
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .id = side->nameless ? (uint32_t)ID_UNKNOWN : side == &pair->b,
                           .heard = channel_heard(channel),
-                          .data_window = DATA_WINDOW,
+                          .data_window = channel->data_window,
                           .control_window = CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN};
 

@@ -11,6 +11,7 @@
 #include "wire/packet.h"
 
 enum {
+    PAIR_RING = RING_MAX,
     PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8,
     PAIR_ROOM = 4096,
     PAIR_HELD_MAX = CONTROL_WINDOW + 8,
@@ -20,8 +21,8 @@ enum {
 struct pair_side {
     struct channel channel;
     struct memory_end end;
-    struct segment segments[RING_PLACES];
-    struct piece pieces[RING_PLACES];
+    struct segment segments[PAIR_RING];
+    struct piece pieces[PAIR_RING];
     bool nameless;               /* does not know its number: speaks only when it is spoken to */
     uint16_t incarnation;        /* 0: they are not told apart */
     uint8_t left[PAIR_LEFT_MAX]; /* what an earlier one has said and nobody has heard */

@@ -42,7 +42,7 @@ struct routers *routers_make(const char *network, uint64_t seed, struct memory_f
     wire(all);
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         struct routers_node *node = &all->nodes[rank];
-        node->memory = malloc(router_memory_bytes(all->network.ports));
+        node->memory = malloc(router_memory_bytes(all->network.ports, 0));
         CHECK(node->memory);
         struct router_config config = {.id = rank,
                                        .links = node->links,

@@ -104,11 +104,11 @@ static struct fixture *make_fixture(void)
     assert_true(network_parse(&f->network, "cube:0", &machine_limits, message.text));
     assert_true(socket_link_init(&f->socket, f->fds[1]));
     f->link = &f->socket.link;
-    f->memory = calloc(1, router_memory_bytes(1));
+    f->memory = calloc(1, router_memory_bytes(1, 0));
     f->now_us = uv_hrtime() / 1000;
     begin_node(f, NODE_INCARNATION);
     assert_int_equal(host_links_open(&f->links, &f->loop, f->fds, 1, &message), 0);
-    f->host_memory = aligned_alloc(64, (router_memory_bytes(1) / 64 + 1) * 64);
+    f->host_memory = aligned_alloc(64, (router_memory_bytes(1, 0) / 64 + 1) * 64);
     f->host_incarnation = 1;
     begin_host(f, f->host_incarnation);
     look(f, LOOKS);

@@ -249,7 +249,7 @@ static void make_nodes(struct fixture *f)
         player->links[0] = &player->between.link;
         player->links[1] = &player->host.link;
         player->node = malloc(node_bytes());
-        player->memory = malloc(node_memory_bytes(2));
+        player->memory = malloc(node_memory_bytes(2, 0));
         player->program = calloc(1, PROGRAM_BYTES);
         begin_node(f, player);
     }

@@ -5,9 +5,9 @@
 
 operations='barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan shift reverse exchangev'
 
-# rows - of the table of results in `err`: bytes, steps, model time, prediction, bound, wrong bytes.
+# rows - of the table of results, which a scenario has in `out` and a program in `err`: bytes, steps, model time, prediction, bound, wrong bytes.
 rows() {
-    awk '/^ *[0-9]+ +[0-9-]+ +[0-9.-]+( +[0-9.-]+){5}$/ { print $1, $2, $3, $4, $5, $8 }' err
+    awk 'NF == 8 && /^[ 0-9.-]+$/ { print $1, $2, $3, $4, $5, $8 }' out err
 }
 
 # sizes OPERATION - what it is run with. A barrier has none; a program's exchangev goes by the plan for blocks of 1,000.
