@@ -173,7 +173,7 @@ CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c \
-	mathematics.c messages.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
+	mathematics.c messages.c misbehave.c mistakes.c sizes.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \

@@ -12,6 +12,7 @@
 #include "sim/programs/native_rank.h"
 
 #include <signal.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -21,9 +22,11 @@ enum {
     PAGE = 4096,
     STACK_BYTES = 64 * 1024,
     SIGNAL_LEAVE = SIGURG, /* is ignored by who does not know it */
-    ERROR_FETCH = 16,      /* of a page fault: it was an instruction */
-    ERROR_BITS = 0x1f,     /* what of its error code is told, */
-    ELSEWHERE = 0x80       /* and that the address is outside the window, registers 0 and 1 */
+    TRAP_PROTECTION = 13,
+    RETURN = 0xc3,     /* the instruction */
+    ERROR_FETCH = 16,  /* of a page fault: it was an instruction */
+    ERROR_BITS = 0x1f, /* what of its error code is told, */
+    ELSEWHERE = 0x80   /* and that the address is outside the window, registers 0 and 1 */
 };
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
@@ -55,10 +58,40 @@ static void note_place(struct rank *own, const greg_t *registers)
     own->frame = (uintptr_t)registers[REG_RBP];
 }
 
+/* Whether a function returns to an address that none can be: the processor does not leave it then,
+ * and says no address. */
+static bool returns_nowhere(const struct rank *own, const greg_t *registers)
+{
+    return registers[REG_TRAPNO] == TRAP_PROTECTION &&
+           rank_has(own, (uintptr_t)registers[REG_RIP]) &&
+           *(const uint8_t *)registers[REG_RIP] == RETURN;
+}
+
+static bool is_access(int number)
+{
+    return number == SIGSEGV || number == SIGBUS;
+}
+
+static uintptr_t address_of(const struct rank *own, int number, const siginfo_t *info,
+                            const greg_t *registers)
+{
+    uintptr_t back;
+
+    if (!is_access(number)) {
+        return (uintptr_t)registers[REG_RIP];
+    }
+    if (!returns_nowhere(own, registers)) {
+        return (uintptr_t)info->si_addr;
+    }
+    memcpy(&back, (const void *)registers[REG_RSP], sizeof back);
+    return back;
+}
+
 static uint32_t kind_of(const struct rank *own, int number, const greg_t *registers,
                         uintptr_t address)
 {
-    bool fetches = registers[REG_ERR] & ERROR_FETCH || address == (uintptr_t)registers[REG_RIP];
+    bool fetches = registers[REG_ERR] & ERROR_FETCH || address == (uintptr_t)registers[REG_RIP] ||
+                   returns_nowhere(own, registers);
 
     switch (number) {
     case SIGFPE: return FAULT_DIVIDE;
@@ -94,15 +127,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
         signal_before(number); /* the fault comes again, and is the simulator's own */
         return;
     }
-    bool accessed = number == SIGSEGV || number == SIGBUS;
-    uintptr_t address = (uintptr_t)(accessed ? info->si_addr : (void *)registers[REG_RIP]);
+    uintptr_t address = address_of(own, number, info, registers);
     note_place(own, registers);
     own->step = (struct program_step){.kind = STEP_FAULT};
     own->fault = (struct fault){.kind = kind_of(own, number, registers, address),
                                 .address = (uint32_t)address,
                                 .status_register = (uint32_t)registers[REG_TRAPNO] << 8 |
                                                    ((uint32_t)registers[REG_ERR] & ERROR_BITS)};
-    if (accessed && !rank_has(own, address) && address >= window_bytes) {
+    if (is_access(number) && !rank_has(own, address) && address >= window_bytes) {
         own->fault.status_register |= ELSEWHERE;
         own->fault.registers[0] = (uint32_t)address;
         own->fault.registers[1] = (uint32_t)(address >> 32);

@@ -21,6 +21,9 @@ TEST(trap_and_error_code_say_why_an_abort_came)
     assert_int_equal(cause(14, 0x15), ABORT_PERMISSION);
     assert_int_equal(cause(3, 0), ABORT_BREAKPOINT);
     assert_int_equal(cause(13, 0), ABORT_FORBIDDEN);
+    assert_int_equal(cause(13, 0x80),
+                     ABORT_ELSEWHERE); /* returned to an address that none can be */
+    assert_int_equal(cause(14, 0x87), ABORT_ELSEWHERE);
     assert_int_equal(cause(6, 0), ABORT_OTHER);
 }
 
@@ -32,6 +35,12 @@ TEST(the_registers_that_a_report_has_are_named)
         assert_true((processor_x86_64.names[i] != NULL) == known);
         assert_non_null(processor_armv7a.names[i]);
     }
+}
+
+TEST(a_call_stands_before_its_return_address)
+{
+    assert_int_equal(processor_x86_64.call_bytes, 1); /* of any length: its last byte */
+    assert_int_equal(processor_armv7a.call_bytes, 2);
 }
 
 TEST(an_odd_address_is_one_of_code_only_where_it_means_thumb)

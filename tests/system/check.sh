@@ -1,9 +1,6 @@
 # check.sh - sourced by check_test.sh and native_check_test.sh: each wrong use is found and told with its line, right programs
-# run as without checks. The cases are the same for both kinds of programs; who sources it says which: kind is elf or so.
-case $kind in
-elf) way=run native='' tools=arm-none-eabi- ;;
-so) way='sim -q' native='--native ' tools='' ;;
-esac
+# run as without checks.
+. tests/system/kinds.sh
 sources=$source_tree/tests/system/programs
 board_folder=$source_tree/board/$board # some read board.h
 place='\(misuse\.c:[0-9]+\)'
@@ -11,28 +8,11 @@ allocated="allocated in get $place"
 receive="a receive from rank 0, tag 4, begun in begin_receive $place"
 main="called from main $place\$"
 
-# link OPTION... - ecube-cc for this kind.
-link() {
-    # shellcheck disable=SC2086 -- an option or none
-    "${wrapper:-$build/ecube-cc}" $native "$@"
-}
-
 # compile NAME SOURCE [OPTION...] - NAME with checks, once for all cases.
 compile() {
     name=$1 source=$2
     shift 2
     link --check -Wall -Wextra -Werror -iquote "$board_folder" "$@" "$source" -o "$scratch/$name.$kind"
-}
-
-# run ARGUMENT... - runs a program of this kind.
-run() {
-    # shellcheck disable=SC2086 -- words
-    tool $way "$@"
-}
-
-run_succeeds() {
-    run "$@"
-    [ "$status" -eq 0 ] || { cat out err; fail "status $status of $*"; }
 }
 
 # line_of FUNCTION - the first line of misuse.c's function.
@@ -107,9 +87,8 @@ leaves_failures_alone() {
 }
 
 refuses() {
-    # shellcheck disable=SC2086 -- words
-    tool_fails 2 "arguments.$kind has no checks, link it with them: ecube-cc $native--check arguments.c -o .*arguments.$kind\$" \
-        $way --check --network cube:1 "$programs/arguments.$kind"
+    run_fails 2 "arguments.$kind has no checks, link it with them: ecube-cc $native--check arguments.c -o .*arguments.$kind\$" \
+        --check --network cube:1 "$programs/arguments.$kind"
     run_succeeds --check --network cube:1 "$scratch/arguments.$kind" one
     run_succeeds --network cube:1 "$scratch/arguments.$kind" one
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# sim_program_test.sh BUILD - programs of one's own in the simulator: what they print, how they end, and what is said of it, as on nodes.
+# sim_program_test.sh BUILD - programs of one's own in the simulator: what they print, how they end, and what is said of it, as on
+# nodes. What they do wrong: native_check_test.sh, native_errors_test.sh, native_fault_test.sh.
 # class: busy
 . tests/system/testing.sh
 
@@ -7,17 +8,6 @@ if [ "$(uname -m)" != x86_64 ]; then
     echo "1..0 # SKIP programs for this computer are for x86-64"
     exit 0
 fi
-
-native=$scratch/native
-mkdir "$native"
-
-# native NAME - the test program of that name, for this computer.
-native() {
-    [ -f "$native/$1.so" ] ||
-        "$build/ecube-cc" --native -I "$source_tree/board/$board" "$source_tree/tests/system/programs/$1.c" -o "$native/$1.so" ||
-        fail "$1 does not compile"
-    echo "$native/$1.so"
-}
 
 # sim OPTION... - a program, quietly.
 sim() {
@@ -92,36 +82,13 @@ table_and_json() {
     [ ! -s out ] && [ ! -s err ] || { cat out err; fail "-q shows more than what programs print"; }
 }
 
-# crashes STATUS WORDS WHAT - rank 2 does WHAT, and the line says so as WORDS do.
-crashes() {
-    tool_fails "$1" "^ecube: node 2 \(rank 2\): $2\$" sim -q --network cube:2 "$(native misbehave)" "$3" 2 7
-}
-
-all_crashes() {
-    line='misbehave\.c:[0-9]+'
-    from="(, called from [a-z_]+ \($line\))*, called from main \($line\)" # a jump leaves no caller
-    crashes 139 "data abort at address 0x00000000 \(null pointer\) in dereference_null \($line\)($from)?" null
-    crashes 136 "integer division by zero in alone \($line\)$from" divide
-    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in dig \($line\)($from)?" dig
-    crashes 139 "stack overflow at address 0x[0-9a-f]{8} in large_frame \($line\)$from" frame
-    crashes 139 "jump to address 0x00000000 \(null pointer\), called from call_null \($line\)$from" call
-    crashes 133 "breakpoint instruction in alone \($line\)$from" breakpoint
-    crashes 139 "data abort at address 0x00000000 \(null pointer\) in memcpy, called from .*$from" copy
-    crashes 134 "the program aborted in give_up \($line\)$from" abort
-    crashes 134 "the program aborted in fail_assertion \($line\)$from" assert
-    crashes 139 "wrote to constants at 0x$image_digits[0-9a-f]{5} in write_memory \($line\)$from" constant
-    crashes 139 "wrote to code at 0x$image_digits[0-9a-f]{5} in write_memory \($line\)$from" code
-    crashes 139 "jumped into data at 0x$image_digits[0-9a-f]{5}, called from call_data \($line\)$from" data
-    crashes 7 'the program exited with status 7' exit
-}
-
 registers() {
-    tool sim -q -v --network cube:1 "$(native misbehave)" null 1
+    tool sim -q -v --network cube:1 "$programs/misbehave.so" null 1
     grep -Eq '^  node 1: rsp 0x[0-9a-f]{8} rip 0x[0-9a-f]{8}$' err || grep -Eq 'rsp 0x[0-9a-f]{8}' err || { cat err; fail "no registers"; }
 }
 
 crash_beside_others() {
-    sim --network cube:6 --json result.json "$(native misbehave)" null 2
+    sim --network cube:6 --json result.json "$programs/misbehave.so" null 2
     [ "$status" -eq 139 ] || { words; fail "status $status"; }
     [ "$("$json_get" result.json exits 2)" = 139 ] || { cat result.json; fail "another exit of rank 2"; }
     [ "$("$json_get" result.json exits 3)" = 0 ] || { cat result.json; fail "another exit of rank 3"; }
@@ -129,40 +96,16 @@ crash_beside_others() {
     grep -q "link the program with 'ecube-cc --native --check'\$" err || { cat err; fail "no advice"; }
 }
 
-errors_of_calls() {
-    tool_fails 159 '^ecube: rank 1: ecube_send: rank 4 of 4, in bad_peer \(mistakes\.c:[0-9]+\)' \
-        sim -q --network cube:2 "$(native mistakes)" bad-peer 1
-    sim --network cube:3 "$(native misbehave)" absent 2
-    [ "$status" -eq 159 ] || { words; fail "status $status"; }
-    words | grep -q '^ecube: rank 2 ended without ecube_barrier, which the others have called$' || { words; fail "nobody says why"; }
-    words | grep -Eq '^ecube: ranks 0, 1, 3-7: ecube_barrier in main \(misbehave\.c:[0-9]+\)$' || { words; fail "nobody says who"; }
-}
-
 aborts() {
-    sim --network ring:6 --json result.json "$(native aborter)" 4 9
+    sim --network ring:6 --json result.json "$programs/aborter.so" 4 9
     [ "$status" -eq 9 ] || { cat out err; fail "status $status"; }
     [ "$("$json_get" result.json troubles 0 kind)" = aborted ] || { cat result.json; fail "another trouble"; }
     grep -q '^\[4\] half a line$' out || { cat out; fail "what had no end is lost"; }
 }
 
-waits_in_circle() {
-    may_time_out=1
-    sim --network cube:3 --json result.json "$(native misbehave)" circle 3
-    [ "$status" -eq 124 ] || fail "status $status"
-    words | grep -q 'wait for ever: 5 of 8 have ended' || { words; fail "nobody says so"; }
-    words | grep -q 'node 1 (rank 1) waits to receive from rank 2, tag 5$' || { words; fail "nobody says for whom"; }
-    words | grep -Eq 'in a circle: rank 0 for 1 for 2 for 0$' || { words; fail "no circle"; }
-    [ "$("$json_get" result.json exits 0)" = null ] || { cat result.json; fail "rank 0 has ended"; }
-}
-
 # One that computes and never calls is left where it is.
-never_calls() {
-    may_time_out=1
-    sim --network cube:2 --timeout 500ms --json result.json "$(native misbehave)" spin 2
-    [ "$status" -eq 124 ] || fail "status $status"
-    words | grep -q 'did not end within 0.5 s: 2 of 4 programs have ended' || words | grep -q 'did not end within 0.5 s: ' || { words; fail "other words"; }
-    words | grep -Eq 'node 2 \(rank 2\) computes in never_return \(misbehave\.c:[0-9]+\)' || { words; fail "nobody says where"; }
-    "$ecube" sim -q --network cube:2 "$(native misbehave)" spin 2 2>err &
+interrupted() {
+    "$ecube" sim -q --network cube:2 "$programs/misbehave.so" spin 2 2>err &
     pid=$!
     sleep 0.5
     kill -INT $pid
@@ -171,14 +114,13 @@ never_calls() {
     words | grep -q '^ecube: interrupted: ' || { words; fail "other words of an interrupt"; }
 }
 
-
 output_is_long() {
-    sim --network cube:2 "$(native talker)" lines 500 200
+    sim --network cube:2 "$programs/talker.so" lines 500 200
     [ "$status" -eq 0 ] || { words; fail "status $status"; }
 }
 
 reader_is_gone() {
-    { "$ecube" sim -q --network cube:6 "$(native talker)" lines 200 200; echo $? >gone; } 2>/dev/null | head -n 1 >/dev/null
+    { "$ecube" sim -q --network cube:6 "$programs/talker.so" lines 200 200; echo $? >gone; } 2>/dev/null | head -n 1 >/dev/null
     [ "$(cat gone)" -eq 141 ] || fail "status $(cat gone)"
 }
 
@@ -261,13 +203,10 @@ done
 check "What programs print is the same in every run" output_is_the_same
 check "A thousand ranks pass a token round" thousands_of_ranks
 check "Tables go to standard error, and JSON has what run and sim have" table_and_json
-check "A crash is told with rank, reason, function, line and callers" all_crashes
 check "-v shows what is known of the registers" registers
 check "A rank that crashes leaves the others alone" crash_beside_others
-check "An error of a call is one line for all whom it has ended" errors_of_calls
 check "ecube_abort ends all ranks" aborts
-check "Programs that wait for each other are found and named" waits_in_circle
-check "--timeout and Ctrl-C end a rank that computes for ever, and say where" never_calls
+check "Ctrl-C ends a rank that computes for ever" interrupted
 check "Programs print as much as they like" output_is_long
 check "A run without a reader ends" reader_is_gone
 check "A dead node and a cut link are named" dead_node

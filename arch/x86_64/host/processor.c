@@ -26,13 +26,13 @@ static const char *const names[17] = {[13] = "rsp", [15] = "rip"};
 
 static enum abort_cause abort_cause(uint32_t fault_status)
 {
+    if (fault_status & ELSEWHERE) {
+        return ABORT_ELSEWHERE;
+    }
     switch (fault_status >> 8) {
     case TRAP_BREAKPOINT: return ABORT_BREAKPOINT;
     case TRAP_PROTECTION: return ABORT_FORBIDDEN;
-    case TRAP_PAGE:
-        return fault_status & ELSEWHERE    ? ABORT_ELSEWHERE
-               : fault_status & PAGE_THERE ? ABORT_PERMISSION
-                                           : ABORT_OTHER;
+    case TRAP_PAGE: return fault_status & PAGE_THERE ? ABORT_PERMISSION : ABORT_OTHER;
     default: return ABORT_OTHER;
     }
 }
