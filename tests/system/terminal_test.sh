@@ -115,14 +115,14 @@ tables_fit_80_columns() {
 }
 
 columns_are_as_asked() {
-    COLUMNS=60 tool sim foo
+    COLUMNS=60 tool plan show foo
     ! long 60 err || fail "wider than COLUMNS"
     [ "$(wc -l <err)" -gt 3 ] || fail "not as wide as COLUMNS"
-    COLUMNS=1000 tool sim foo
+    COLUMNS=1000 tool plan show foo
     [ "$(wc -l <err)" -eq 1 ] || fail "not as wide as COLUMNS"
-    COLUMNS=60 "$screen" -c 200 -- "$ecube" sim foo >out
+    COLUMNS=60 "$screen" -c 200 -- "$ecube" plan show foo >out
     ! long 60 out || fail "wider than COLUMNS on a terminal"
-    COLUMNS=200 "$screen" -c 60 -- "$ecube" sim foo >out
+    COLUMNS=200 "$screen" -c 60 -- "$ecube" plan show foo >out
     ! grep '\\$' out || fail "wider than the terminal"
 }
 
@@ -187,7 +187,7 @@ colours() {
 
 errors_stand_out() {
     [ "$(colours "$ecube" sim foo)" -eq 2 ] || fail "no colour"
-    grep -q '^ecube: unknown scenario' out || fail "words are lost"
+    grep -q '^ecube: .foo. is no scenario' out || fail "words are lost"
     [ "$(colours "$ecube" run --no-such-option)" -ge 2 ] || fail "no colour of an unknown option"
     [ "$(NO_COLOR=1 colours "$ecube" sim foo)" -eq 0 ] || fail "colour in spite of NO_COLOR"
     [ "$(NO_COLOR='' colours "$ecube" sim foo)" -eq 2 ] || fail "an empty NO_COLOR says nothing"
