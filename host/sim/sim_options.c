@@ -269,6 +269,10 @@ static const struct option_row option_rows[] = {
      "run only a program that 'ecube-cc --native --check' has linked, which finds wrong uses of "
      "memory and of transfers (doc/debugging.md)",
      option_flag, OPTION_AT(struct sim_arguments, check)},
+    {"memory", "MB",
+     "end the run of a program when it has taken so many million bytes (default: seven eighths of "
+     "what is available)",
+     option_whole, OPTION_AT(struct sim_arguments, memory_mb), .low = 1, .high = UINT32_MAX},
     {"threads", "N", "use up to N processors (default: all); whatever N is, the result is the same",
      option_whole, OPTION_AT(struct sim_arguments, options.threads), .low = 1, .high = THREADS_MAX},
     {"plan", "FILE",
@@ -595,6 +599,10 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
     struct sim_options *options = &arguments->options;
     char why[SIM_WHY_MAX];
 
+    if (arguments->memory_mb) {
+        return message_set(message,
+                           "--memory is for programs: a scenario's memory is known before");
+    }
     if (arguments->strategy) {
         return message_set(message,
                            "--strategy %.40s: that of a scenario's download is "

@@ -268,20 +268,23 @@ void sim_program_free(struct sim_program *program)
     *program = (struct sim_program){.file = {.program = {.file = -1}}};
 }
 
-int sim_program_check_memory(const struct sim_program *program, struct message *message)
+int sim_program_check_memory(struct sim_program *program, struct message *message)
 {
     const struct sim_arguments *arguments = program->arguments;
-    uint64_t available = available_bytes();
+    uint64_t available = available_bytes(), most = arguments->memory_mb * UINT64_C(1000000);
     /* All have the image as it was downloaded, until they start. */
     uint64_t need = sim_need(&arguments->options, SIM_CHECKED) +
                     arguments->network.nodes * ((uint64_t)program->job.image.bytes + TOUCHED_BYTES);
 
-    return need <= available - available / 8
+    program->file.program.memory_max = most ? most : available - available / 8;
+    return need <= program->file.program.memory_max
                ? 0
                : message_set(message,
-                             "%s needs %.1f GB for this program, and %.1f GB are available: "
-                             "simulate fewer nodes",
-                             arguments->network_name, (double)need / 1e9, (double)available / 1e9);
+                             "%s needs %.2f GB for this program, and %.2f GB %s: simulate fewer "
+                             "nodes",
+                             arguments->network_name, (double)need / 1e9,
+                             (double)(most ? most : available) / 1e9,
+                             most ? "is what --memory says" : "are available");
 }
 
 /* Begin and end ------------------------------------------------------------------------------ */

@@ -40,8 +40,8 @@ int sim_program_make(struct sim_program *program, struct sim_arguments *argument
                      struct message *message);
 void sim_program_free(struct sim_program *program);
 
-/* Whether there is memory for it, and address space. */
-int sim_program_check_memory(const struct sim_program *program, struct message *message);
+/* Whether there is memory for it; and how much its ranks may take. */
+int sim_program_check_memory(struct sim_program *program, struct message *message);
 
 /* The simulation is made, and begins. */
 void sim_program_begin(struct sim_program *program, struct sim *sim);

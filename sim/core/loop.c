@@ -20,6 +20,7 @@
 #include "sim/observe/trace.h"
 #include "sim/core/partition.h"
 #include "sim/parallel/worker_pool.h"
+#include "sim/programs/native.h"
 #include "sim/programs/program.h"
 #include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
@@ -104,7 +105,12 @@ static void no_memory(struct sim *sim)
         bytes += sim->partitions[i].pool.bytes;
     }
 
-    if (sim->verdict == SIM_RUNS) {
+    if (sim->verdict == SIM_RUNS && sim->native) {
+        sim_trouble(sim, about(SIM_TROUBLE_NO_MEMORY),
+                    "out of memory: nodes and programs have taken nearly all of %.1f GB: simulate "
+                    "fewer nodes, or let programs take less",
+                    (double)sim->options.native->memory_max / 1e9);
+    } else if (sim->verdict == SIM_RUNS) {
         sim_trouble(sim, about(SIM_TROUBLE_NO_MEMORY),
                     "out of memory: %.0f MB are taken, and more frames are under way: simulate a "
                     "smaller cube, or fewer bytes",

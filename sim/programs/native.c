@@ -9,10 +9,12 @@
  * The image that is downloaded is what the file maps, byte for byte; it is mapped over it when the
  * program starts, so that all ranks have the pages of code and constants in common.
  *
- * Source   mmap(2), memfd_create(2)
+ * Source   mmap(2), memfd_create(2); proc(5), /proc/self/statm
  */
 #include "sim/programs/native.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -142,12 +144,16 @@ bool native_make(struct sim *sim)
 {
     struct native *native = sim->native = calloc(1, sizeof *native);
 
+    if (native) {
+        native->taken_file = -1;
+    }
     if (!native || !(native->ranks = calloc(sim->count, sizeof *native->ranks))) {
         return false;
     }
     native->count = sim->count;
     native->program = sim->options.native;
     native_faults_begin(native);
+    native->taken_file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     native->plans = reserve((size_t)sim->count * PLAN_BYTES, PROT_READ | PROT_WRITE);
     make_images(sim);
     return native->plans && make_windows(sim);
@@ -176,6 +182,9 @@ void native_free(struct sim *sim)
         if (native->images[i] >= 0) {
             close(native->images[i]);
         }
+    }
+    if (native->taken_file >= 0) {
+        close(native->taken_file);
     }
     free(native->ranks);
     free(native);
@@ -250,11 +259,46 @@ static void begin(struct sim *sim, uint32_t rank, const struct node_start *start
                (uintptr_t)own->window + start->block, start->block_bytes, (uintptr_t)&own->gate);
 }
 
+/* Bytes that the process has taken; UINT64_MAX: the system does not say. */
+static uint64_t taken_bytes(const struct native *native)
+{
+    char text[128];
+    unsigned long long pages;
+    ssize_t bytes = pread(native->taken_file, text, sizeof text - 1, 0);
+
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * PAGE : UINT64_MAX;
+}
+
+/* Memory is taken by writing to it, which nobody is asked for. So it is looked at what is left, and
+ * again after as many entries of ranks as could take that. */
+static bool is_memory_left(struct sim *sim, unsigned partition)
+{
+    struct native *native = sim->native;
+    const struct native_program *program = native->program;
+    uint64_t most = (uint64_t)(program->end - program->stack_base) * sim->partition_count;
+
+    if (program->memory_max == 0 || native->unwatched[partition]-- > 0) {
+        return true;
+    }
+    uint64_t taken = taken_bytes(native), left = program->memory_max - taken;
+    if (taken > program->memory_max || left < most) {
+        native->unwatched[partition] = 0;
+        return false;
+    }
+    native->unwatched[partition] = (uint32_t)(left / most) - 1;
+    return true;
+}
+
 static struct program_step next(struct sim *sim, uint32_t rank)
 {
     struct rank *own = &sim->native->ranks[rank];
+    struct partition *partition = sim_partition(sim, rank);
 
-    if (!own->fiber.stack) { /* there was no memory for it */
+    if (!is_memory_left(sim, partition->pool.number)) {
+        partition->no_memory = true;
+    }
+    if (!own->fiber.stack || partition->no_memory) {
         return (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
     }
     own->result = sim->tasks[rank].result;

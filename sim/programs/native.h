@@ -45,6 +45,7 @@ struct native_program {
     uint32_t file_end;                  /* of data: behind it all is zero */
     struct controller_program download; /* blocks, image, digests, messages */
     uint32_t stack_base, blocks_base, image_base, end;
+    uint64_t memory_max; /* bytes that the process may have, ranks included; 0: any */
 };
 
 /* Where the program of a rank is that a fault has ended, or that was interrupted, and who called it

@@ -48,6 +48,8 @@ struct native {
     int images[PARTITIONS_MAX]; /* what their nodes are sent; -1: each keeps its own */
     struct rank *ranks;
     uint32_t count;
+    int taken_file;                     /* where the system says what the process has taken */
+    uint32_t unwatched[PARTITIONS_MAX]; /* entries of ranks until that is read again */
 };
 
 static const uint64_t window_bytes = UINT64_C(1) << 32;

@@ -196,6 +196,18 @@ bad_input() {
     (ulimit -v 8000000 && refused 'GiB of addresses' "$hello") || fail "a limit on addresses is not told"
 }
 
+# 64 ranks of 40 MiB: the run ends before they have taken what there is, and says so.
+memory_is_taken() {
+    tool_fails 2 'out of memory: nodes and programs have taken nearly all of 0.6 GB' sim -q --network cube:6 --memory 600 \
+        "$programs/taker.so" 40
+    ! grep -q bytes out || fail "a rank has come further"
+    tool_fails 2 'needs 0.0[0-9] GB for this program, and 0.00 GB is what --memory says' sim -q --network cube:6 --memory 1 \
+        "$programs/taker.so"
+    tool sim --network cube:2 "$programs/taker.so" 60
+    [ "$status" -eq 1 ] && [ "$(grep -c 'there is none' out)" -eq 4 ] || fail "more memory than a node has"
+    tool_fails 2 'memory is for programs' sim --memory 100 exchange
+}
+
 check "complete_exchange prints what it prints on nodes" example_prints_what_is_said complete_exchange
 for example in algorithms farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
     check "$example prints what it prints on nodes" example_prints_what_is_said "$example"
@@ -213,5 +225,6 @@ check "A dead node and a cut link are named" dead_node
 check "Programs do not see frames that are lost, damaged or doubled" faults_are_mended
 check "--algorithm and --plan choose plans of programs" plans_and_algorithms
 check "--trace writes a timeline of a program" trace
+check "Programs that take all memory end, and not the computer" memory_is_taken
 check "Bad input is one line, and status 2" bad_input
 cases_done
