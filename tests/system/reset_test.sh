@@ -67,7 +67,8 @@ resets_under_traffic() {
     for round in $(seq "$1"); do
         start_traffic
         openocd_says lab 'init; reset run'
-        traffic_ends_with 'all 8 nodes were reset through a debugger.* during run: the machine boots anew'
+        # On a loaded computer OpenOCD's resets come apart, and the tool tells the first of them.
+        traffic_ends_with 'were reset through a debugger.* during run: .*the machine boots anew'
         exchanges_right 20000
         [ "$(troubled_frames)" -eq 0 ] || { cat nodes; fail "frames of before came through in round $round"; }
     done
