@@ -64,6 +64,7 @@ void node_init(struct node *node, const struct node_config *config)
                                    .link_count = config->link_count,
                                    .incarnation = config->incarnation,
                                    .payload_checked = config->payload_checked,
+                                   .links_due = config->links_due,
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);

@@ -38,6 +38,7 @@ struct node_config {
     uint16_t incarnation; /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
     /* Only a simulator sets these, for many nodes: what each saves stands in sim/README.md. */
+    uint32_t *links_due;                /* as in struct router_config */
     void *pool;                         /* node_pool_bytes() bytes of it that lie elsewhere */
     uint16_t ring;                      /* as in struct router_config */
     const struct plan_preload *preload; /* where all parts of plans lie already */

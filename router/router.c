@@ -81,6 +81,7 @@ void router_init(struct router *router, const struct router_config *config)
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
                               .ring = config->ring ? config->ring : RING_MAX,
+                              .links_due = config->links_due,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
                               .due.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
@@ -243,13 +244,20 @@ static bool look(struct router *router, unsigned port)
     return more;
 }
 
+/* A link that may have more keeps its bit: the owner comes again. */
 bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
 
     router->due.now_us = now_us;
-    for (unsigned p = 0; p < router->port_count; p++) {
-        more |= look(router, p);
+    uint32_t left = router->links_due ? *router->links_due : (1u << router->port_count) - 1;
+    while (left) {
+        unsigned port = due_next(&left);
+        bool waits = port < router->port_count && look(router, port);
+        more |= waits;
+        if (router->links_due && !waits) {
+            *router->links_due &= ~(UINT32_C(1) << port);
+        }
     }
     return more;
 }

@@ -28,6 +28,9 @@ struct router_config {
     unsigned link_count;
     uint16_t incarnation; /* incarnation.h; 0: none, they are not told apart */
     bool payload_checked;
+    /* Bits of the links that have input or whose carrier has changed, set by their makers; NULL:
+     * each link is asked in each step. */
+    uint32_t *links_due;
     /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
     uint16_t ring;
     void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */

@@ -74,6 +74,7 @@ struct router {
     struct channel_due due; /* of the channels */
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
+    uint32_t *links_due;
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
     /* the oldest OPEN held there is to go on, or is for this node, which has not been told */

@@ -15,7 +15,7 @@ struct actor {
     uint64_t armed_ns; /* the timer that stands for it; UINT64_MAX: none */
     uint64_t wanted_ns;
     uint64_t slow_ns;
-    uint32_t news; /* bits of its links that have some since its last step */
+    uint32_t links_due; /* links with news */
     bool queued, dead;
     bool polls;        /* its program is to be looked at in each step */
     bool given_up;     /* STOP did not reach it */

@@ -42,7 +42,7 @@ static void wake(struct sim_end *end)
     struct sim *sim = end->partition->sim;
     struct actor *actor = &sim->actors[end->actor];
 
-    actor->news |= UINT32_C(1) << end->port;
+    actor->links_due |= UINT32_C(1) << end->port;
     if (!actor->queued) {
         sim_wake(sim, end->actor);
     }

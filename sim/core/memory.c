@@ -200,6 +200,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .memory = rest,
                                  .pool = sim->pools + rank * node_pool_bytes(),
                                  .ring = RING_PLACES,
+                                 .links_due = &sim->actors[rank].links_due,
                                  .payload_checked = sim->options.payload_checked};
     if (sim->native) {
         native_place(sim, rank, &config);

@@ -153,7 +153,6 @@ static void step(struct partition *partition, uint32_t rank)
     struct actor *actor = &sim->actors[rank];
 
     actor->queued = false;
-    actor->news = 0;
     if (actor->dead) {
         return;
     }

@@ -68,7 +68,7 @@ static void look_up(struct partition *partition, uint32_t place)
     struct prefetch *prefetch = prefetch_at(partition, place);
     unsigned ports = sim_network(sim)->ports;
     uint32_t rank = partition->stepped[place];
-    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].news | UINT32_C(1) << ports);
+    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].links_due | UINT32_C(1) << ports);
 
     *prefetch = (struct prefetch){.node = sim_node(sim, rank), .rank = rank};
     fetch_node(prefetch->node);

@@ -132,6 +132,10 @@ static void audit_channel(const struct router *router, unsigned p)
     if (alive && channel_has_done(channel) && !channel->resent) {
         audit_missing(router->id, "nothing", "acknowledged segments are held", p, NOBODY);
     }
+    if (router->links_due && alive && channel->link->arrived && link_has_input(channel->link) &&
+        notice_room_for_step(router)) {
+        need(router, *router->links_due, p, "links_due", "the link has input", NOBODY);
+    }
 }
 
 /* Whether a channel that lacks credit, where bytes may be lost, asks for it in time. */
