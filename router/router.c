@@ -95,6 +95,7 @@ void router_init(struct router *router, const struct router_config *config)
                                          .due_bit = 1u << p};
         channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
         channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
+        CHECK(channel.segments == router_segments(router, p));
         channel_init(&router->ports[p].channel, &router->due, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "network/network.h"
@@ -121,3 +122,12 @@ struct router {
     uint8_t slot_order[SLOTS_MAX + LARGE_SLOTS_MAX]; /* those that are queued, oldest first */
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
 };
+
+/* The segments of a port, where they begin: a simulator fetches them before they are used. */
+static inline const struct segment *router_segments(const struct router *router, unsigned port)
+{
+    size_t bytes = router->ring * (sizeof(struct segment) + sizeof(struct piece));
+
+    return (const struct segment *)((const uint8_t *)(router->ports + router->port_count) +
+                                    port * bytes);
+}

@@ -6,15 +6,18 @@
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/port.h"
+#include "router/segment.h"
 #include "router/state.h"
 #include "sim/core/partition.h"
 #include "sim/core/state.h"
+#include "wire/circuit.h"
 
 enum {
     LINE = 64,
     /* steps ahead: far enough for the memory to answer, near enough for the cache to keep it */
     PREFETCH_NODE = 4,
     PREFETCH_FRAME = 2,
+    PREFETCH_OUT = 1,
     PREFETCH_PEER = 4,
     PREFETCH_SHOWN = 2,
     NODES_LARGE = 128 /* fewer lie in the near cache as they are */
@@ -53,6 +56,25 @@ static void fetch_port(const struct port *port)
 {
     fetch_span(port, offsetof(struct port, channel) + offsetof(struct channel, refs) + 1);
     fetch(&port->circuits);
+}
+
+/* Where a circuit's frame goes on to; without branches that nobody can foresee: what stays here or
+ * goes to the host has its in-port fetched once more. */
+static void fetch_out(const struct sim *sim, const struct prefetch *prefetch, const uint8_t *packet)
+{
+    const struct router *router = &prefetch->node->router;
+    const struct port *ports = sim_ports(sim, prefetch->rank);
+    unsigned count = sim_network(sim)->ports, in = prefetch->end->port;
+    uint32_t dst = packet_dst(packet);
+    unsigned on = dst == prefetch->rank || dst >= sim->count
+                      ? count
+                      : network_next_hop(sim_network(sim), prefetch->rank, dst);
+    unsigned out = packet_kind(packet) == PACKET_OPEN ? on : prefetch->port->setup_holder;
+
+    out = out < count ? out : in;
+    fetch_port(&ports[out]);
+    fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
+    fetch_span(&sim->ends[prefetch->rank * (size_t)count + out], offsetof(struct sim_end, held));
 }
 
 static struct prefetch *prefetch_at(struct partition *partition, uint32_t place)
@@ -109,6 +131,10 @@ void prefetch_step(struct partition *partition, uint32_t place)
     if (place + PREFETCH_FRAME < count && prefetch->end && prefetch->end->first) {
         fetch(prefetch->end->first);
         fetch(prefetch->end->first->data);
+    }
+    prefetch = prefetch_at(partition, place + PREFETCH_OUT);
+    if (place + PREFETCH_OUT < count && prefetch->end && prefetch->end->first) {
+        fetch_out(partition->sim, prefetch, prefetch->end->first->data + FRAME_HEADER_BYTES);
     }
 }
 
