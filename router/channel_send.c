@@ -19,7 +19,7 @@
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->segments[index & (channel->ring - 1u)];
+    return &channel->segments[index & (channel->places - 1)];
 }
 
 bool channel_room(const struct channel *channel, unsigned segments)
@@ -53,6 +53,29 @@ void channel_short(struct channel *channel, struct channel_due *due)
         channel->wake_us = channel->short_us;
     }
     channel_due_by(due, channel->short_us);
+}
+
+/* The ring is used from its beginning, no farther than what is under way needs: a node of many
+ * links keeps that much in the cache. */
+void channel_grow(struct channel *channel, unsigned placed)
+{
+    uint16_t before = channel->places, end = (uint16_t)(channel->end + placed);
+
+    CHECK(before < channel->ring);
+    channel->places = (uint16_t)(2 * before);
+    for (uint16_t i = channel->first; i != end; i++) {
+        *segment_at(channel, i) = channel->segments[i & (before - 1)];
+    }
+}
+
+/* Back to a few places, when at most one segment is left. */
+static void shrink(struct channel *channel)
+{
+    channel->segments[0] = *segment_at(channel, channel->first);
+    channel->places = PLACES_MIN;
+    channel->next = (uint16_t)(channel->next - channel->first);
+    channel->end = (uint16_t)(channel->end - channel->first);
+    channel->first = 0;
 }
 
 /* The header of a frame that goes out now; what it acknowledges need not be told again. */
@@ -221,5 +244,8 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
         channel->next++;
     }
     channel->first++;
+    if (channel->places > PLACES_MIN && (uint16_t)(channel->end - channel->first) <= 1) {
+        shrink(channel);
+    }
     return true;
 }

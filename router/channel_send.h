@@ -34,11 +34,17 @@ static inline void channel_use_credit(struct channel *channel)
 /* Something waits for credit: a lossy link asks for it when none comes. */
 void channel_short(struct channel *channel, struct channel_due *due);
 
+/* Doubles the places in use; so many segments of the next frame are in theirs. */
+void channel_grow(struct channel *channel, unsigned placed);
+
 /* The place of a segment, counted from 0, of the frame that is queued next. The caller has asked
  * channel_room. */
 static inline struct segment *channel_place(struct channel *channel, unsigned index)
 {
-    return &channel->segments[(channel->end + index) & (channel->ring - 1u)];
+    if ((uint16_t)(channel->end - channel->first) + index >= channel->places) {
+        channel_grow(channel, index);
+    }
+    return &channel->segments[(channel->end + index) & (channel->places - 1u)];
 }
 
 /*

@@ -18,6 +18,7 @@
 
 enum {
     RING_MAX = 128, /* places for segments, and for pieces: a power of two */
+    PLACES_MIN = 2, /* of those for segments, in use while few are under way: a power of two */
     FRAME_SEGMENTS_MAX = 24,
     DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
@@ -43,11 +44,12 @@ struct channel {
     uint32_t due_bit; /* of this channel, in struct channel_due */
     uint32_t data_window;
     uint32_t announced_id;
-    uint16_t ring;                          /* places in each of the two rings */
+    uint16_t ring;                          /* places in each of the two rings, at most */
     uint16_t incarnation, peer_incarnation; /* 0: none; not known yet */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
-     * freely */
-    uint16_t first, next, end;
+     * freely. Of its places only the first few are used until more are under way: so they stay in
+     * the cache. */
+    uint16_t places, first, next, end;
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
     uint16_t seq_expected, seq_reported;

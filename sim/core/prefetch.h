@@ -3,7 +3,9 @@
  *
  * With some hundred nodes their state fits no near cache, and a step would wait for each line in
  * turn. A partition knows which nodes are next, so their lines are asked for all at once, while
- * those before them work. Nothing is changed, and what happens does not depend on it.
+ * those before them work. Nothing is changed, and what happens does not depend on it. Without it a
+ * broadcast on cube:13 took 26 % more processor time, a download 26 %, an exchange on cube:8 10 %;
+ * without the out-port that a frame goes on to, an exchange on cube:10 a third.
  *
  * Context  the thread of a partition
  */
