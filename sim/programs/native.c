@@ -259,7 +259,7 @@ static void begin(struct sim *sim, uint32_t rank, const struct node_start *start
                (uintptr_t)own->window + start->block, start->block_bytes, (uintptr_t)&own->gate);
 }
 
-/* Bytes that the process has taken; UINT64_MAX: the system does not say. */
+/* Bytes that the process has taken; 0: the system does not say, and then there is no limit. */
 static uint64_t taken_bytes(const struct native *native)
 {
     char text[128];
@@ -267,7 +267,7 @@ static uint64_t taken_bytes(const struct native *native)
     ssize_t bytes = pread(native->taken_file, text, sizeof text - 1, 0);
 
     text[bytes > 0 ? bytes : 0] = '\0';
-    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * PAGE : UINT64_MAX;
+    return sscanf(text, "%*u %llu", &pages) == 1 ? pages * PAGE : 0;
 }
 
 /* Memory is taken by writing to it, which nobody is asked for. So it is looked at what is left, and
