@@ -2,6 +2,7 @@
 # scenario of its name.
 # class: waits
 . tests/system/testing.sh
+needs_native
 
 operations='barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan shift reverse exchangev'
 

@@ -3,10 +3,7 @@
 # class: waits
 . tests/system/testing.sh
 
-[ "$(uname -m)" = x86_64 ] || {
-    echo "1..0"
-    exit 0
-}
+needs_native
 kind=so
 . tests/system/errors.sh
 cases_done

@@ -3,6 +3,7 @@
 # stacks, finds nothing that threads share by mistake, and a run is the same for any number of them.
 # class: busy
 . tests/system/testing.sh
+needs_native
 ecube=$build/ecube-raced
 export TSAN_OPTIONS=halt_on_error=1:exitcode=66
 

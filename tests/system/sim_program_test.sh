@@ -4,10 +4,7 @@
 # class: busy
 . tests/system/testing.sh
 
-if [ "$(uname -m)" != x86_64 ]; then
-    echo "1..0 # SKIP programs for this computer are for x86-64"
-    exit 0
-fi
+needs_native
 
 # sim OPTION... - a program, quietly.
 sim() {

@@ -2,6 +2,7 @@
 # the model time, to the nanosecond. Where smpirun is installed, it is asked as well.
 # class: waits
 . tests/system/testing.sh
+needs_native
 
 # native PROGRAM DIMS [ARGUMENT...] - runs it natively on a cube; the line it prints, without its rank, is in `line`.
 native() {

@@ -67,6 +67,14 @@ fail() {
     exit 1
 }
 
+# needs_native - what a script tests are native programs: on another processor there is nothing to run.
+needs_native() {
+    [ "$(uname -m)" = x86_64 ] || {
+        echo "1..0"
+        exit 0
+    }
+}
+
 # wait_until SECONDS COMMAND... - polls until the command succeeds; fails after the bound.
 wait_until() {
     tries=$(($1 * 20))

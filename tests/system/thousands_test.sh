@@ -1,6 +1,7 @@
 # thousands_test.sh BUILD - native programs of 4,096 ranks, each with memory of its own.
 # class: busy
 . tests/system/testing.sh
+needs_native
 
 ring_of_thousands() {
     tool_succeeds sim --network cube:12 "$examples/ring.so"
