@@ -18,7 +18,7 @@ said() {
 
 # ran - all nodes have got the program.
 ran() {
-    grep -Eq 'receipts ([0-9]+) of \1$' err || { cat err; fail "$name did not run"; }
+    grep -Eq 'receipts ([0-9]+) of \1(;|$)' err || { cat err; fail "$name did not run"; }
 }
 
 # same_both_ways NETWORK DIRECTORY - all of its programs that there are for both; they end with the same status, too.
