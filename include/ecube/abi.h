@@ -35,13 +35,17 @@ enum ecube_call {
      */
     ECUBE_CALL_PROBE = 16,
     ECUBE_CALL_CANCEL = 17, /* (request): a receive that no message has found ends, E_CANCELLED */
-    ECUBE_CALL_ABORT = 18   /* (status): ends the programs of all nodes; does not return */
+    ECUBE_CALL_ABORT = 18,  /* (status): ends the programs of all nodes; does not return */
+    /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended (
+     * wire/output.h), until the next load; instead of what was named before */
+    ECUBE_CALL_OUTPUT = 19
 };
 
 enum {
     ECUBE_ANY = -1,               /* any source, any tag */
     ECUBE_EXCHANGEV_BYTES = 1000, /* the size for which its plan is chosen */
     ECUBE_REQUESTS_MAX = 64,      /* requests of one program that are not yet waited for */
+    ECUBE_PIECES_MAX = 320,       /* of what a program leaves for the host */
     ECUBE_NAME_MAX = 24
 };
 
@@ -229,6 +233,12 @@ struct ecube_abi_probe {
     uint32_t poll;     /* 1: no blocking */
     uint32_t spare;
     struct ecube_abi_result result; /* answer: sender, tag, bytes; done_ns: when it came */
+};
+
+/* A piece of what a program leaves for the host. */
+struct ecube_abi_piece {
+    uint32_t address;
+    uint32_t bytes; /* 0: nothing, wherever it lies */
 };
 
 struct ecube_abi_clock {
