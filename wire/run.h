@@ -3,12 +3,13 @@
  *
  * To a node, from the host or from the node that passes the download on:
  *
- *   OFFER   0 name u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
- *           20 count u32 | 24 bss end u32 | 28 generation u8 of the program: not that of the
- *           download before | 29 spare[3] | 32 code end u32 | 36 constants end u32.
- *           Offers a part of a download. The message that follows has the private blocks of `count`
- *           nodes, the receiver's first and then those of the next ranks; behind them lies the
- *           common part, the memory image that starts at base
+ *   OFFER   0 name u32 | 4 count u32 | 8 list bytes u32 | 12 message bytes u32 |
+ *           16 from segment u16 | 18 to segment u16 | 20 top u32 of the receiver's program |
+ *           24 generation u8 of the load: not that of the one before | 25 spare[3] |
+ *           28 SHA-256 of the list.
+ *           Offers a message with what the receiver and the `count` - 1 ranks behind it need. It
+ *           begins with the list of the load (load.h); then come the pieces of its segments, from
+ *           the one of the first number up to and without that of the second
  *   START   0 model ns u64, no node's clock is ahead of it: run the program that is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
@@ -23,7 +24,9 @@
  *   REPORT  0 name char[24], ends with a zero byte | 24 bytes u64 | 32 steps u64 |
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 when all was received and sent on |
- *           16 SHA-256 of own block, then common part
+ *           16 first u16 | 18 count u16 | 20 last u8 | 21 spare[3] | 24 SHA-256 of `count` segments,
+ *           the first of them the node's own segment with number `first`: its own alone are
+ *           counted, those that were sent, in the order of the list. `last`: no more follow
  *
  * In memory, where it is for all or for nobody:
  *
@@ -46,6 +49,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -63,7 +67,7 @@ enum run_kind {
 };
 
 enum {
-    OFFER_BYTES = 40,
+    OFFER_BYTES = 60,
     START_BYTES = 8,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
@@ -73,30 +77,32 @@ enum {
     REPORT_NAME_BYTES = 24,
     REPORT_BYTES = 80,
     DIGEST_BYTES = 32,
-    RECEIPT_BYTES = 48,
+    RECEIPT_BYTES = 24,
+    RECEIPT_DIGESTS_MAX = 32, /* in one packet */
     BLOCK_HEADER_BYTES = 12,
     PROTECTED_PAGE_BYTES = 4096
 };
 
 struct offer_body {
-    uint32_t name, entry, base, common_bytes, block_bytes;
-    uint32_t count, bss_end;
+    uint32_t name, count;
+    uint32_t list_bytes, message_bytes; /* the message with the list */
+    uint16_t from_segment, to_segment;
+    uint32_t top;
     uint8_t generation;
-    uint32_t code_end, constants_end;
+    const uint8_t *digest; /* DIGEST_BYTES of the list; unpacked: where it lies */
 };
 
 static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
 {
     put32(body, offer->name);
-    put32(body + 4, offer->entry);
-    put32(body + 8, offer->base);
-    put32(body + 12, offer->common_bytes);
-    put32(body + 16, offer->block_bytes);
-    put32(body + 20, offer->count);
-    put32(body + 24, offer->bss_end);
-    put32(body + 28, offer->generation);
-    put32(body + 32, offer->code_end);
-    put32(body + 36, offer->constants_end);
+    put32(body + 4, offer->count);
+    put32(body + 8, offer->list_bytes);
+    put32(body + 12, offer->message_bytes);
+    put16(body + 16, offer->from_segment);
+    put16(body + 18, offer->to_segment);
+    put32(body + 20, offer->top);
+    put32(body + 24, offer->generation);
+    memcpy(body + 28, offer->digest, DIGEST_BYTES);
 }
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
@@ -105,15 +111,14 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
         return false;
     }
     *offer = (struct offer_body){.name = get32(body),
-                                 .entry = get32(body + 4),
-                                 .base = get32(body + 8),
-                                 .common_bytes = get32(body + 12),
-                                 .block_bytes = get32(body + 16),
-                                 .count = get32(body + 20),
-                                 .bss_end = get32(body + 24),
-                                 .generation = body[28],
-                                 .code_end = get32(body + 32),
-                                 .constants_end = get32(body + 36)};
+                                 .count = get32(body + 4),
+                                 .list_bytes = get32(body + 8),
+                                 .message_bytes = get32(body + 12),
+                                 .from_segment = get16(body + 16),
+                                 .to_segment = get16(body + 18),
+                                 .top = get32(body + 20),
+                                 .generation = body[24],
+                                 .digest = body + 28};
     return true;
 }
 
@@ -251,25 +256,39 @@ struct receipt_body {
     int32_t status;
     uint32_t held_bytes;
     uint64_t model_ns;
-    uint8_t digest[DIGEST_BYTES];
+    uint16_t first, count;
+    bool last;
+    const uint8_t *digests; /* DIGEST_BYTES each; unpacked: where they lie */
 };
 
-static inline void receipt_pack(uint8_t *body, const struct receipt_body *receipt)
+/* Returns the bytes of the body. */
+static inline uint32_t receipt_pack(uint8_t *body, const struct receipt_body *receipt)
 {
     put32(body, (uint32_t)receipt->status);
     put32(body + 4, receipt->held_bytes);
     put64(body + 8, receipt->model_ns);
-    memcpy(body + 16, receipt->digest, DIGEST_BYTES);
+    put16(body + 16, receipt->first);
+    put16(body + 18, receipt->count);
+    put32(body + 20, receipt->last);
+    if (receipt->count > 0) {
+        memcpy(body + RECEIPT_BYTES, receipt->digests, (size_t)receipt->count * DIGEST_BYTES);
+    }
+    return RECEIPT_BYTES + receipt->count * (uint32_t)DIGEST_BYTES;
 }
 
 static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct receipt_body *receipt)
 {
-    if (bytes < RECEIPT_BYTES) {
+    if (bytes < RECEIPT_BYTES ||
+        get16(body + 18) > (bytes - RECEIPT_BYTES) / (uint32_t)DIGEST_BYTES) {
         return false;
     }
-    *receipt = (struct receipt_body){
-        .status = (int32_t)get32(body), .held_bytes = get32(body + 4), .model_ns = get64(body + 8)};
-    memcpy(receipt->digest, body + 16, DIGEST_BYTES);
+    *receipt = (struct receipt_body){.status = (int32_t)get32(body),
+                                     .held_bytes = get32(body + 4),
+                                     .model_ns = get64(body + 8),
+                                     .first = get16(body + 16),
+                                     .count = get16(body + 18),
+                                     .last = body[20] != 0,
+                                     .digests = body + RECEIPT_BYTES};
     return true;
 }
 
