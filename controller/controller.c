@@ -99,7 +99,10 @@ static void begin(struct controller *controller)
     controller->running = 0;
     controller->start_next = controller->stop_next = controller->config.network->nodes;
     controller->stop_unstarted = controller->config.network->nodes;
-    controller->program = (struct controller_program){0};
+    controller->load = (struct controller_load){0};
+    controller->repairs = 0;
+    controller->repair_first = CONTROLLER_NO_NODE;
+    memset(controller->feeds, 0, sizeof controller->feeds);
     link_findings(controller);
     begin_router(controller);
     boot_begin(controller);
@@ -193,8 +196,10 @@ static bool pump_owed(struct controller *controller)
         struct controller_node *node = &controller->nodes[rank];
 
         /* Several may be owed. A bit that has been sent is taken off at once, so that a second try
-         * does not send it twice when another finds no room. */
-        if (node->due & PACKET_DUE_TAKEN && send_taken(controller, rank) != E_OK) {
+         * does not send it twice when another finds no room. Text of a run that is over is nobody's,
+         * and its place in the entry may be a download's. */
+        if (node->due & PACKET_DUE_TAKEN && controller->phase == PHASE_RUN &&
+            send_taken(controller, rank) != E_OK) {
             return false;
         }
         node->due &= (uint8_t)~PACKET_DUE_TAKEN;

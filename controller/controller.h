@@ -90,8 +90,10 @@ enum event_kind {
      * are (BOOT_UNSURE). The machine is broken. */
     EVENT_BOOT_FAILED,
 
-    EVENT_RECEIPT,     /* node `rank` holds what it was sent; done nodes do */
-    EVENT_LOADED,      /* all do: from base_ns to model_ns */
+    EVENT_RECEIPT, /* node `rank` holds what it was sent; done nodes do */
+    /* All do: from base_ns to model_ns by the first sending; what was wrong at `repaired` nodes was
+     * sent to them again, in repair_ns more. */
+    EVENT_LOADED,
     EVENT_LOAD_WAITS,  /* `rank` has not answered for long; told once in a download */
     EVENT_LOAD_FAILED, /* at `rank`: reason, status; done have receipts. The machine is broken */
 
@@ -130,7 +132,7 @@ enum load_failure {
     LOAD_SILENT = 1, /* it does not answer */
     LOAD_REFUSED,    /* it runs a program; or its circuit was refused: status */
     LOAD_ERROR,      /* it could not take or pass on the program: status */
-    LOAD_WRONG       /* it holds other bytes than were sent */
+    LOAD_WRONG       /* it holds other bytes than were sent, however often they are sent again */
 };
 
 /* EVENT_ENDED */
@@ -165,6 +167,8 @@ struct controller_event {
     uint32_t bytes;
     const uint8_t *body; /* valid until the next event is taken */
     uint64_t base_ns, model_ns;
+    uint64_t repair_ns; /* these two of EVENT_LOADED */
+    uint32_t repaired;
     union {
         struct report_body report;
         struct fault_body fault;
@@ -184,22 +188,24 @@ enum controller_refusal {
     CONTROLLER_BROKEN /* a node or link is dead, or nodes were reset */
 };
 
-/* A program for all nodes. The memory stays the owner's, unchanged until controller_quiet. */
-struct controller_program {
-    const uint8_t *blocks; /* one private block per node, in rank order (wire/run.h) */
-    const uint8_t *image;
-    uint32_t block_bytes, image_bytes;
-    uint32_t base, entry, bss_end;
-    uint32_t code_end, constants_end;        /* as in OFFER (wire/run.h) */
-    const uint8_t (*digests)[DIGEST_BYTES];  /* what each node's receipt must say */
+/* What a load brings to the nodes, and by which messages. All memory stays the owner's, unchanged
+ * until controller_quiet. */
+struct controller_load {
+    const uint8_t *list; /* wire/load.h; load_list_open has found that it may be */
+    uint32_t list_bytes;
+    const uint8_t *list_digest;    /* SHA-256 of it, DIGEST_BYTES */
+    const uint8_t *const *strings; /* of each segment; NULL for those of LOAD_SAME */
+    /* Of each segment the SHA-256 of what its nodes hold: one for each of them where step > 0, else
+     * one for all. NULL for those of LOAD_SAME: the one before has it. */
+    const uint8_t (*const *digests)[DIGEST_BYTES];
     const struct download_message *messages; /* in the order in which they are sent */
-    unsigned message_count;
+    unsigned count;
 };
 
 /* Downloads a program; then EVENT_LOADED, and controller_run starts it, controller_stop forgets it
  * and another load replaces it. */
 enum controller_refusal controller_load(struct controller *controller,
-                                        const struct controller_program *program, uint64_t now_us);
+                                        const struct controller_load *load, uint64_t now_us);
 /* Only in LOADED. */
 void controller_run(struct controller *controller, uint64_t now_us);
 

@@ -13,6 +13,7 @@
 
 #include "controller/controller.h"
 #include "router/state.h"
+#include "wire/load.h"
 
 enum {
     CONTROLLER_NODE_BYTES = 128,
@@ -39,7 +40,9 @@ enum controller_node_flag {
     NODE_RECEIPTED = 32, /* it holds what it was sent */
     NODE_RUNNING = 64,   /* its program was told to start and has not ended */
     NODE_ASKED = 128,    /* QUERY has been sent, or is owed, and STATE has not come */
-    NODE_SILENT = 256    /* it is in the list of those that are to answer in a download */
+    NODE_SILENT = 256,   /* it is in the list of those that are to answer in a download */
+    NODE_REPAIR = 512,   /* added for each time that it was sent wrong segments again */
+    NODE_REPAIRS = 3 * NODE_REPAIR
 };
 
 /* What the root of a message of a download has said. */
@@ -69,6 +72,19 @@ struct node_answer {
     uint32_t left_ms; /* of one that sleeps */
 };
 
+/* What is known of a node in a download. */
+struct node_load {
+    uint16_t sent_from, sent_to;   /* the segments of the message that it answers */
+    uint16_t wrong_from, wrong_to; /* in between are all that were wrong; equal: none was */
+    union {
+        struct {
+            uint16_t told;    /* of its own segments so many have come in its receipt; */
+            uint16_t segment; /* the next of them is this one, or behind it */
+        };
+        uint32_t repair_next; /* when it waits to be sent wrong segments again */
+    };
+};
+
 struct controller_node {
     uint16_t flags;   /* enum controller_node_flag */
     uint8_t due;      /* enum packet_due; if any, the node is in the queue of those */
@@ -81,9 +97,14 @@ struct controller_node {
     uint64_t heard_us;     /* passed time */
     uint64_t offer_us;     /* when the offer is to be repeated */
     uint32_t match;        /* the root's name for the receive */
-    uint32_t received, taken, credited; /* console text, modulo 2^32; credited: as the node knows */
-    uint32_t answered;                  /* number of the last question that it has answered */
-    uint32_t mark, mark_entry;          /* for who looks at all nodes: scratch */
+    union {
+        struct node_load load; /* before it runs */
+        struct {               /* console text, modulo 2^32; credited: as the node knows */
+            uint32_t received, taken, credited;
+        };
+    };
+    uint32_t answered;         /* number of the last question that it has answered */
+    uint32_t mark, mark_entry; /* for who looks at all nodes: scratch */
     struct node_answer answer;
     uint32_t offset, request_bytes, request_choice; /* what it has asked for */
     uint16_t request_root;
@@ -112,6 +133,16 @@ struct controller_look {
     bool waits;      /* every program that runs waits for another */
     bool delivered;  /* and nothing from before the last answers is on a link */
     bool polls;      /* some programs wait by testing */
+};
+
+/* A message of a download that is under way: what of it is given to its circuit next. */
+struct controller_feed {
+    bool open;
+    uint32_t name; /* of its offer */
+    uint32_t root, count;
+    uint32_t segment, to; /* from this one on, and up to */
+    uint64_t at;          /* bytes of the piece of `segment` that were given */
+    uint64_t given;       /* in all, without the list */
 };
 
 /* The present question to all nodes. */
@@ -156,7 +187,8 @@ struct controller {
     uint16_t finding_end;  /* those from here on have never been used */
 
     /* download */
-    struct controller_program program;
+    struct controller_load load;
+    struct load_list list;   /* of it */
     uint8_t generation;      /* of the program */
     uint8_t stop_generation; /* of those that STOP goes to: the next is offered behind it */
     uint32_t name;           /* of the offer of message 0; those behind it follow */
@@ -164,9 +196,17 @@ struct controller {
     unsigned offered;        /* the messages before this one have been offered */
     uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
     uint64_t clock_base_ns, clock_ns, clock_end_ns;
-    uint32_t receipts;
-    uint32_t oldest, newest; /* of the silent: the first has been silent for longest */
-    uint32_t unasked;        /* from here on they have not been asked since they were heard */
+    uint64_t repair_end_ns;
+    uint64_t given_bytes; /* to circuits, without lists */
+    struct controller_feed feeds[SOURCES_MAX];
+    uint32_t answers;                   /* to the first sending, right or wrong */
+    uint32_t receipts;                  /* that are right */
+    uint32_t repair_first, repair_last; /* nodes that wait to be sent wrong segments again */
+    uint32_t repairing;                 /* the one whose message is next, or under way */
+    unsigned repairs;                   /* messages to such nodes, so far */
+    uint32_t repaired;                  /* nodes that were wrong, and are right */
+    uint32_t oldest, newest;            /* of the silent: the first has been silent for longest */
+    uint32_t unasked; /* from here on they have not been asked since they were heard */
     bool silence_reported;
 
     /* run */
