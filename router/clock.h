@@ -8,7 +8,7 @@
  *     done := max(t, ps, r, pr) + (i + k - 1) * element
  *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
- * (i+k-1)*element.
+ * (i+k-1)*element. Of a download k is the data alone (open_charged, wire/circuit.h).
  *
  * Example  iPSC/860, 100 bytes over 3 hops: 65425 + 3*9575 + 102*425 = 137500 ns = 65 + 0.425*100
  *          + 10*3 us
