@@ -36,10 +36,9 @@ struct board {
     const char *shared_device;
     uint32_t ram_base, ram_bytes;
     uint32_t kernel_base, kernel_end;
-    uint32_t stack_base;   /* where a program's memory begins: its stack grows down to there */
-    uint32_t blocks_bytes; /* room for private blocks */
-    uint32_t image_base, image_end;
-    uint32_t wake; /* of the interrupt controller: ecube-jtag's --wake */
+    uint32_t stack_base; /* where a program's memory begins: its stack grows down to there */
+    uint32_t image_base, image_end; /* ... from image_base */
+    uint32_t wake;                  /* of the interrupt controller: ecube-jtag's --wake */
     /* What debuggers can reach on a node's bus: elsewhere the emulator says nothing of an access in
      * vain. */
     const struct board_range *bus;

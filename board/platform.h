@@ -18,7 +18,7 @@ struct link;
 struct platform_program {
     uintptr_t start;
     uintptr_t end;
-    uintptr_t blocks;
+    uintptr_t stack_top;
     uintptr_t image;
     uintptr_t guard_start; /* below the stack */
     uintptr_t guard_end;
@@ -75,6 +75,11 @@ void platform_update(uint64_t deadline_us);
 /* The next program comes: it finds its memory clear. */
 void platform_forget_program(void);
 
-/* Before a program starts: its code and constants are protected, up to these addresses as in
- * node_start, and instruction fetch sees what was downloaded. */
-void platform_prepare_program(uintptr_t code_end, uintptr_t constants_end);
+/* What of a program is read-only, as in node_start. */
+struct platform_ends {
+    uintptr_t code_end, constants_end, data_start, data_end;
+};
+
+/* Before a program starts: its code, constants and data are protected, and instruction fetch sees
+ * what was downloaded. */
+void platform_prepare_program(const struct platform_ends *ends);

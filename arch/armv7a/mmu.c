@@ -257,7 +257,7 @@ void mmu_forget_program(void)
     mmu_forget_lookups();
 }
 
-/* Gives pages their rights; those of code and constants also where they were not touched. */
+/* Gives pages their rights, also where they were not touched. */
 static void change_pages(uintptr_t start, uintptr_t end, enum mmu_kind kind)
 {
     for (uintptr_t a = start; a < end; a += PAGE_BYTES) {
@@ -277,12 +277,13 @@ static void unprotect(void)
     }
 }
 
-void mmu_protect(uintptr_t image, uintptr_t code_end, uintptr_t constants_end)
+void mmu_protect(uintptr_t image, const struct mmu_ends *ends)
 {
-    if (constants_end == image) {
+    if (ends->constants_end == image) {
         unprotect();
         return;
     }
-    change_pages(image, code_end, MMU_PROGRAM_CODE);
-    change_pages(code_end, constants_end, MMU_PROGRAM_CONSTANTS);
+    change_pages(image, ends->code_end, MMU_PROGRAM_CODE);
+    change_pages(ends->code_end, ends->constants_end, MMU_PROGRAM_CONSTANTS);
+    change_pages(ends->data_start, ends->data_end, MMU_PROGRAM_CONSTANTS);
 }

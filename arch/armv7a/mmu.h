@@ -14,7 +14,7 @@
  *   DEVICE     read, write  -                 device
  *   PROGRAM    read, write  read, write       normal, write-back; the kernel never runs from it
  *   its code   read         read, run
- *   constants  read         read
+ *   constants  read         read              ... and data that is read-only
  *   unprotected read, write read, write, run
  *
  * A program's pages are born as PROGRAM, for its download is written there; mmu_protect makes of
@@ -48,6 +48,11 @@ struct mmu_region {
     enum mmu_kind kind;
 };
 
+/* Where what a program may not write begins and ends. */
+struct mmu_ends {
+    uintptr_t code_end, constants_end, data_start, data_end;
+};
+
 /* Maps the regions and turns on MMU, caches and branch prediction. */
 void mmu_init(const struct mmu_region *regions, uint32_t region_count);
 
@@ -58,10 +63,11 @@ bool mmu_touch(uintptr_t address);
 /* Makes all pages of the PROGRAM region absent: what they hold is nobody's. */
 void mmu_forget_program(void);
 
-/* Protects a program: code is [image, code_end), constants [code_end, constants_end), all on pages.
- * With an end at `image` nothing is protected, and all of the region may be written and run. The
- * processor may remember the old rights: mmu_forget_lookups. */
-void mmu_protect(uintptr_t image, uintptr_t code_end, uintptr_t constants_end);
+/* Protects a program: code is [image, code_end), constants are [code_end, constants_end) and
+ * [data_start, data_end), all on pages. With constants that end at `image` nothing is protected, and
+ * all of the region may be written and run. The processor may remember the old rights:
+ * mmu_forget_lookups. */
+void mmu_protect(uintptr_t image, const struct mmu_ends *ends);
 
 /* Makes instructions that were just written as data visible to instruction fetch. */
 void mmu_sync_instructions(void);

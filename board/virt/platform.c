@@ -50,7 +50,7 @@ extern char kernel_end[];
 const struct platform_program platform_program = {
     .start = BOARD_STACK_BASE,
     .end = BOARD_PROGRAM_END,
-    .blocks = BOARD_BLOCKS_BASE,
+    .stack_top = BOARD_STACK_BASE + BOARD_STACK_BYTES,
     .image = BOARD_IMAGE_BASE,
     .guard_start = BOARD_GUARD_BASE,
     .guard_end = BOARD_GUARD_BASE + BOARD_GUARD_BYTES,
@@ -352,9 +352,13 @@ void platform_forget_program(void)
     mmu_forget_program();
 }
 
-void platform_prepare_program(uintptr_t code_end, uintptr_t constants_end)
+void platform_prepare_program(const struct platform_ends *ends)
 {
-    mmu_protect(platform_program.image, code_end, constants_end);
+    const struct mmu_ends protected = {.code_end = ends->code_end,
+                                       .constants_end = ends->constants_end,
+                                       .data_start = ends->data_start,
+                                       .data_end = ends->data_end};
+    mmu_protect(platform_program.image, &protected);
     grow_tlb(); /* drops it, too */
     mmu_sync_instructions();
 }
