@@ -69,7 +69,7 @@ PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
+NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c pieces.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
 CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c programs.c query.c \

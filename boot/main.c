@@ -95,7 +95,11 @@ static _Noreturn void idle(void)
             continue;
         }
         if (node_take_start(node(), &start)) {
-            platform_prepare_program(start.code_end, start.constants_end);
+            const struct platform_ends ends = {.code_end = start.code_end,
+                                               .constants_end = start.constants_end,
+                                               .data_start = start.data_start,
+                                               .data_end = start.data_end};
+            platform_prepare_program(&ends);
             platform_update(deadline());
             trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
         }
@@ -246,7 +250,7 @@ int kernel_main(void)
         .program = (uint8_t *)platform_program.start,
         .program_address = (uint32_t)platform_program.start,
         .program_bytes = (uint32_t)(platform_program.end - platform_program.start),
-        .blocks_address = (uint32_t)platform_program.blocks,
+        .stack_top = (uint32_t)platform_program.stack_top,
         .image_address = (uint32_t)platform_program.image,
         .memory = node_memory,
         .plans = platform_plans.memory,

@@ -21,8 +21,9 @@
  * - A call that blocks has changed nothing: it is served from the beginning until it is complete.
  * - Every address that a program gives is data from outside. It is used only after program_memory
  *   or program_structure has found all its bytes inside the program's memory, and written only
- *   after program_writable or program_answer has found no code and no constants among them: E_FAULT
- *   otherwise. The kernel may no more write those than the program, and would fail.
+ *   after program_writable or program_answer has found nothing read-only among them: E_FAULT
+ *   otherwise. The kernel may no more write code, constants and common data than the program, and
+ *   would fail.
  * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
  *   not keep its node from answering others.
  */
@@ -43,14 +44,23 @@ uint32_t program_room(const struct node *node, uint32_t address)
     return offset < node->config.program_bytes ? node->config.program_bytes - offset : 0;
 }
 
+/* What lies before a part that is read-only may be written as far as it begins. */
+static uint32_t before(uint32_t room, uint32_t address, uint32_t start, uint32_t end)
+{
+    if (start >= end || address >= end) {
+        return room;
+    }
+    uint32_t left = address < start ? start - address : 0;
+    return left < room ? left : room;
+}
+
 uint32_t program_writable_room(const struct node *node, uint32_t address)
 {
-    uint32_t from = node->config.image_address, to = node->load.constants_end;
+    const struct load *load = &node->load;
+    uint32_t room = program_room(node, address);
 
-    if (from == to || address >= to) {
-        return program_room(node, address);
-    }
-    return address < from && program_room(node, address) ? from - address : 0;
+    room = before(room, address, node->config.image_address, load->constants_end);
+    return before(room, address, load->data_start, load->data_end);
 }
 
 /* No bytes, too, must lie inside. */
@@ -155,7 +165,7 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
     return E_OK;
 }
 
-/* Rank and network are as the host has told them last. The heap begins behind the image's bss. */
+/* Rank and network are as the host has told them last. */
 static int call_info(struct node *node, const uint32_t arguments[4])
 {
     const struct router *router = &node->router;
@@ -168,7 +178,7 @@ static int call_info(struct node *node, const uint32_t arguments[4])
         .rank = router->id,
         .size = router->network.nodes,
         .dims = router->network.kind == NETWORK_CUBE ? router->network.dims : (uint32_t)E_NETWORK,
-        .heap_start = (node->load.bss_end + 15u) & ~15u,
+        .heap_start = node->load.top,
         .heap_end = node->config.program_address + node->config.program_bytes,
         .xi_ns = router->profile.xi_ns,
         .tau_ns = router->profile.tau_ns,

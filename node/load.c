@@ -1,25 +1,24 @@
 /*
  * load.c - a download: take the data of a range of ranks, keep the own part, scatter the rest.
  *
- * The message to the root of a range holds the private blocks of its nodes in rank order, then the
- * common part. It is received so that the common part lies where it belongs and the blocks end
- * there:
- *
- *     ... | block 0 | block 1 | ... | block count - 1 | common part ...
- *                                                     ^ image_address
+ * The message to the root of a range begins with the list of the load (wire/load.h), which says
+ * what comes behind it and where it goes: pieces.c. It is checked before the first byte of data is
+ * taken: until then what comes waits.
  *
  * As long as it has more than its own, the node sends the second half of what it has left
- * (network.h: halving) and the common part to the node where that half begins, straight from where
- * they lie. On a cube that is its neighbour in dimension t-1, ..., 0. Last, it hashes what it holds
- * and sends a receipt.
+ * (network.h: halving), behind the same list, to the node where that half begins, straight from
+ * where it lies. On a cube that is its neighbour in dimension t-1, ..., 0. Last, it hashes what it
+ * holds, clears what it only passed on, for a program finds its free memory clear, and sends its
+ * receipts.
  *
  *     cube:3, node 0: count 8, keeps {0..3}, gives {4..7} to 4; then {2,3} to 2; then {1} to 1
  *
  * States of a download (enum load_state):
  *
  *     IDLE --OFFER, CTS sent--> RECEIVING --all bytes--> SENDING --left == 1, all sent--> HASHING
- *     IDLE (OFFER impossible), RECEIVING, SENDING --error--> RECEIPT <--all hashed-- HASHING
- *     RECEIPT --sent--> IDLE
+ *     HASHING --all hashed--> CLEARING --all clear--> RECEIPT --sent, the last one--> IDLE
+ *     HASHING --as many as a packet has--> RECEIPT --sent, more to come--> HASHING
+ *     IDLE (OFFER impossible), RECEIVING (so is the list), SENDING --error--> RECEIPT
  *
  * States of the child that is served now (enum child_state); a child that is served, or that has
  * said CANCEL, is followed by the next one:
@@ -27,6 +26,9 @@
  *     ASK --OFFER--> ASKED --CTS--> READY --OPEN--> OPENING --ACCEPT--> next child
  *      ^               |                               |
  *      +---- RETRY ----+---------- REFUSED ------------+
+ *
+ * A node whose program is loaded takes a message to itself alone without beginning anew: the host
+ * repairs segments of which it has had a wrong digest.
  *
  * What waits for what
  * - An OFFER is put off (RETRY) as long as the last program runs, its end has not been told, its
@@ -36,7 +38,8 @@
  * - Children do not wait for each other's bytes: the next is offered its part once the circuit to
  *   the one before stands. Hashing waits for all of them, so that it holds up no child.
  * - A node that fails tells the host by RECEIPT. Those that it has not served yet hear nothing: the
- *   host ends the download for all.
+ *   host ends the download for all. Circuits to children that stand are fed to their end, and no
+ *   download is taken before that.
  *
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
@@ -52,16 +55,12 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/load.h"
 
-static uint32_t blocks_bytes(const struct load *load, uint32_t count)
+/* Where free memory begins: the list lies there. */
+static uint8_t *free_memory(const struct node *node)
 {
-    return load->block_bytes * count;
-}
-
-/* Where the common part lies, which begins at image_address on every node. */
-static uint8_t *image(const struct node *node)
-{
-    return node->config.program + (node->config.image_address - node->config.program_address);
+    return node->config.program + (node->load.top - node->config.program_address);
 }
 
 /* The state of the download changes; load_due goes with it. */
@@ -71,47 +70,29 @@ static void enter(struct node *node, enum load_state state)
     node_due_load(node);
 }
 
-/* The download is over for this node, well or not. After a failure the memory holds parts of a
- * program: nothing may start. */
-static void receipt_due(struct node *node, int status)
+/* The download is over for this node. The memory holds parts of a program: nothing may start. */
+static void fail(struct node *node, int status)
 {
     node->load.status = status;
+    node->load.receipt_count = 0;
+    node->load.segment = node->load.to_segment;
     enter(node, LOAD_RECEIPT);
-    if (status != E_OK) {
-        node->program = PROGRAM_NONE;
-        engine_close(&node->engine, &node->router, E_PEER_GONE);
-    }
+    node->program = PROGRAM_NONE;
+    engine_close(&node->engine, &node->router, E_PEER_GONE);
 }
 
-/* Whether code and constants end where they can. Behind the constants nothing may lie that the
- * program writes: no bss, and so no heap. */
-static bool ends_fit(const struct offer_body *offer)
-{
-    uint32_t code_end = offer->code_end, constants_end = offer->constants_end;
-
-    if (code_end == offer->base && constants_end == offer->base) {
-        return true;
-    }
-    return code_end % PROTECTED_PAGE_BYTES == 0 && constants_end % PROTECTED_PAGE_BYTES == 0 &&
-           offer->entry < code_end && code_end <= constants_end && constants_end <= offer->bss_end;
-}
-
-/* Whether the offered parts fit where they must go. All of it comes from outside: sums are written
- * so that they cannot wrap. The base must be this node's own, for images are linked to one
- * address. */
+/* Whether what is offered may fit where it must go. All of it comes from outside: sums are written
+ * so that they cannot wrap. The list says more. */
 static bool has_room(const struct node *node, const struct offer_body *offer)
 {
     const struct node_config *config = &node->config;
-    uint32_t base = offer->base, end = config->program_address + config->program_bytes;
+    uint32_t base = config->image_address, end = config->program_address + config->program_bytes;
 
-    return base == config->image_address &&
-           network_is_block(&node->router.network, node->router.id, offer->count) &&
-           offer->common_bytes > 0 && offer->common_bytes <= end - config->image_address &&
-           offer->bss_end >= base + offer->common_bytes && offer->bss_end <= end &&
-           offer->entry >= base && offer->entry < base + offer->common_bytes && ends_fit(offer) &&
-           offer->block_bytes >= BLOCK_HEADER_BYTES && offer->block_bytes <= 1u << 20 &&
-           (uint64_t)offer->block_bytes * offer->count <=
-               config->image_address - config->blocks_address;
+    return network_is_block(&node->router.network, node->router.id, offer->count) &&
+           offer->top % PROTECTED_PAGE_BYTES == 0 && offer->top >= base && offer->top <= end &&
+           offer->list_bytes > 0 && offer->list_bytes <= LOAD_LIST_BYTES_MAX &&
+           offer->list_bytes <= end - offer->top && offer->message_bytes >= offer->list_bytes &&
+           offer->message_bytes <= end - base && offer->from_segment < offer->to_segment;
 }
 
 /* Answers an offer at once, or not at all: it is repeated until it has been answered. */
@@ -150,6 +131,44 @@ static void refuse_steps(struct node *node)
     }
 }
 
+/* Whether the offer brings parts of the program that is here already. */
+static bool is_repair(const struct node *node, const struct offer_body *offer)
+{
+    return node->program == PROGRAM_LOADED && offer->generation == node->load.generation &&
+           offer->count == 1;
+}
+
+/* What an offer says; all else begins anew. */
+static void take_offer(struct load *load, uint32_t from, const struct offer_body *offer)
+{
+    *load = (struct load){.from = from,
+                          .name = offer->name,
+                          .number = (uint8_t)(load->number + 1),
+                          .count = offer->count,
+                          .generation = offer->generation,
+                          .from_segment = offer->from_segment,
+                          .to_segment = offer->to_segment,
+                          .list_bytes = offer->list_bytes,
+                          .message_bytes = offer->message_bytes,
+                          .top = offer->top};
+    memcpy(load->list_digest, offer->digest, DIGEST_BYTES);
+    sha256_begin(&load->sha);
+}
+
+/* From here on the last program's memory may be overwritten. engine_reset comes before
+ * message_reset, which keeps the request of a collective under way: one would be lost with every
+ * download. */
+static void forget_program(struct node *node)
+{
+    node->memory_new = true;
+    engine_reset(&node->engine, node->load.generation);
+    refuse_steps(node);
+    message_reset(node);
+    router_reset_clocks(&node->router);
+    node->clock_ns = 0;
+    node->console_sent = node->console_taken = 0;
+}
+
 /* Takes a download, puts it off or refuses it. The order of the tests matters: a repeated OFFER is
  * answered again before it is looked at as a new one. */
 void load_offer(struct node *node, const struct notice *notice)
@@ -186,40 +205,32 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_RETRY, from, offer.name);
         return;
     }
+    bool repair = is_repair(node, &offer);
     /* A START that came in this same step is void: the program that it is for is overwritten from
      * here. */
     node->start_due = false;
-    *load = (struct load){.from = from,
-                          .name = offer.name,
-                          .number = (uint8_t)(load->number + 1),
-                          .entry = offer.entry,
-                          .common_bytes = offer.common_bytes,
-                          .block_bytes = offer.block_bytes,
-                          .count = offer.count,
-                          .generation = offer.generation,
-                          .bss_end = offer.bss_end,
-                          .code_end = offer.code_end,
-                          .constants_end = offer.constants_end};
+    take_offer(load, from, &offer);
     /* The parent goes on with its other children; the host hears from this node why it has no
      * program. */
     if (!has_room(node, &offer)) {
         answer(node, PACKET_CANCEL, from, offer.name);
-        receipt_due(node, E_NO_ROOM);
+        fail(node, E_NO_ROOM);
         return;
     }
-    /* From here on the last program's memory may be overwritten. engine_reset comes before
-     * message_reset, which keeps the request of a collective under way: one would be lost with
-     * every download. */
     node->program = PROGRAM_LOADING;
-    node->memory_new = true;
-    engine_reset(&node->engine, offer.generation);
-    refuse_steps(node);
-    message_reset(node);
-    router_reset_clocks(&node->router);
-    node->clock_ns = 0;
-    node->console_sent = node->console_taken = 0;
+    if (!repair) {
+        forget_program(node);
+    }
     enter(node, LOAD_RECEIVING);
     answer_cts(node, from, offer.name);
+}
+
+/* The bytes of the list that come next: as many as are hashed at once. */
+static uint32_t list_slice(const struct load *load)
+{
+    uint32_t left = load->list_bytes - load->listed;
+
+    return left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
 }
 
 /* Takes the one circuit of the download. A second one, while the first one's bytes come, would
@@ -227,21 +238,85 @@ void load_offer(struct node *node, const struct notice *notice)
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
-    /* Only then has has_room seen the sizes, so that nothing here can wrap. */
-    bool receiving = load->state == LOAD_RECEIVING && !load->opened;
-    uint32_t blocks = receiving ? blocks_bytes(load, load->count) : 0;
 
-    if (!receiving || open_match(packet) != load->name || packet_src(packet) != load->from ||
-        open_flags(packet) & OPEN_INLINE || open_length(packet) != blocks + load->common_bytes) {
+    /* Only then has has_room seen the sizes, so that nothing here can wrap. */
+    if (load->state != LOAD_RECEIVING || load->opened || open_match(packet) != load->name ||
+        packet_src(packet) != load->from || open_flags(packet) & OPEN_INLINE ||
+        open_length(packet) != load->message_bytes || open_tag(packet) != load->list_bytes) {
         router_refuse(&node->router, port, E_REFUSED);
         return;
     }
-    struct circuit_sink sink = {.data = image(node) - blocks,
-                                .room = blocks + load->common_bytes,
+    struct circuit_sink sink = {.data = free_memory(node),
+                                .room = list_slice(load),
+                                .more = load->message_bytes - list_slice(load),
                                 .token = token_make(TOKEN_IMAGE, load->number, 0)};
-    /* The blocks end where the image begins, so both parts arrive as one piece. */
     load->opened = true;
     load->clock_ns = router_accept(&node->router, port, &sink);
+}
+
+/* A slice of the list is there. With the last one it is checked, and the node knows what comes. */
+static void take_list_slice(struct node *node)
+{
+    struct load *load = &node->load;
+    uint32_t bytes = list_slice(load);
+
+    sha256_add(&load->sha, free_memory(node) + load->listed, bytes);
+    load->listed += bytes;
+    if (load->listed < load->list_bytes) {
+        return;
+    }
+    int status = load_take_list(node);
+    if (status != E_OK) {
+        fail(node, status);
+    }
+    load->come = load_cursor_at(node, node->router.id, load->count);
+}
+
+/* The room for what comes has been filled: where the next bytes go. What follows a list that cannot
+ * be goes nowhere. */
+static void give_room(struct node *node, unsigned port)
+{
+    struct load *load = &node->load;
+    struct load_run run = {NULL, 0};
+
+    if (load->state == LOAD_RECEIVING && load->listed < load->list_bytes) {
+        take_list_slice(node);
+    }
+    if (load->state == LOAD_RECEIVING && load->listed < load->list_bytes) {
+        run = (struct load_run){free_memory(node) + load->listed, list_slice(load)};
+    } else if (load->state == LOAD_RECEIVING) {
+        run = load_next_run(node, &load->come);
+    }
+    router_sink(&node->router, port, run.at, run.bytes);
+}
+
+/* All has come. A message may be a list and nothing else: nobody has asked for room behind it. */
+static void take_received(struct node *node, int status)
+{
+    struct load *load = &node->load;
+
+    if (load->state != LOAD_RECEIVING) {
+        return;
+    }
+    if (status == E_OK && load->listed < load->list_bytes) {
+        take_list_slice(node);
+    } else if (status != E_OK) {
+        fail(node, status);
+    }
+    if (load->state == LOAD_RECEIVING) {
+        enter(node, LOAD_SENDING);
+        load->left = load->count;
+        load->child = CHILD_ASK;
+        load->again_us = 0;
+    }
+}
+
+/* The bytes of the message to a child, which are part of those that came. */
+static uint32_t message_bytes(const struct load *load, const struct load_list *list, uint32_t first,
+                              uint32_t count)
+{
+    return load->list_bytes +
+           (uint32_t)load_data_bytes(list, load->from_segment, load->to_segment, first, count);
 }
 
 /* How many of the nodes that are left this one keeps when it serves its next child. */
@@ -259,16 +334,17 @@ uint32_t load_child(const struct node *node)
 static void send_offer(struct node *node)
 {
     struct load *load = &node->load;
+    struct load_list list = load_list_of(node);
+    uint32_t child = load_child(node), count = load->left - kept(node);
     struct offer_body offer = {.name = load->name,
-                               .entry = load->entry,
-                               .base = node->config.image_address,
-                               .common_bytes = load->common_bytes,
-                               .block_bytes = load->block_bytes,
-                               .count = load->left - kept(node),
+                               .count = count,
+                               .list_bytes = load->list_bytes,
+                               .message_bytes = message_bytes(load, &list, child, count),
+                               .from_segment = load->from_segment,
+                               .to_segment = load->to_segment,
+                               .top = load_program_of(&list, child).top,
                                .generation = load->generation,
-                               .bss_end = load->bss_end,
-                               .code_end = load->code_end,
-                               .constants_end = load->constants_end};
+                               .digest = load->list_digest};
     uint8_t body[OFFER_BYTES];
 
     /* Offers that a mute link keeps must leave slots: without one nobody would tell the host when
@@ -278,35 +354,61 @@ static void send_offer(struct node *node)
         return;
     }
     offer_pack(body, &offer);
-    if (router_send(&node->router, PACKET_OFFER, load_child(node), body, sizeof body) != E_OK) {
+    if (router_send(&node->router, PACKET_OFFER, child, body, sizeof body) != E_OK) {
         return;
     }
     load->child = CHILD_ASKED;
 }
 
-/* Sends a child its blocks and the common part, from where they lie: they stay there until all have
- * been sent. E_FULL: another circuit of this node is being set up, and the next step tries
- * again. */
+/* Sends a child the list and its data, from where they lie: they stay there until all have been
+ * sent. E_FULL: another circuit of this node is being set up, and the next step tries again; so
+ * does it when as many are under way as can be. */
 static void open_child(struct node *node)
 {
     struct load *load = &node->load;
-    uint32_t half = kept(node);
-    struct circuit_source source = {
-        .dst = load_child(node),
-        .match = load->child_match,
-        .flags = OPEN_IMAGE,
-        .issue_ns = load->clock_ns,
-        .data = {image(node) - blocks_bytes(load, load->count - half), image(node)},
-        .bytes = {blocks_bytes(load, load->left - half), load->common_bytes},
-        .token = token_make(TOKEN_IMAGE, load->number, 1)};
+    struct load_list list = load_list_of(node);
+    uint32_t half = kept(node),
+             bytes = message_bytes(load, &list, load_child(node), load->left - half);
+    unsigned feed = (unsigned)__builtin_ctz(~(unsigned)load->feeds_used);
+
+    if (feed >= FEEDS_MAX) {
+        return;
+    }
+    struct load_cursor cursor = load_cursor_at(node, load_child(node), load->left - half);
+    struct load_run run = load_next_run(node, &cursor);
+    struct circuit_source source = {.dst = load_child(node),
+                                    .match = load->child_match,
+                                    .tag = load->list_bytes,
+                                    .flags = OPEN_IMAGE,
+                                    .issue_ns = load->clock_ns,
+                                    .data = {list.bytes, run.at},
+                                    .bytes = {load->list_bytes, run.bytes},
+                                    .more = bytes - load->list_bytes - run.bytes,
+                                    .token = token_make(TOKEN_IMAGE, load->number, feed + 1)};
     int status = router_open(&node->router, &source);
 
     if (status == E_OK) {
         load->child = CHILD_OPENING;
-        load->sends_pending++;
+        load->feeds[feed] = cursor;
+        load->feeds_used |= (uint8_t)(1u << feed);
     } else if (status != E_FULL) {
-        receipt_due(node, status);
+        fail(node, status);
     }
+}
+
+/* A child's circuit wants more, also when the download has failed meanwhile: what it sends stays
+ * where it is until its end. */
+static void feed_child(struct node *node, uint32_t token)
+{
+    struct load_run run = load_next_run(node, &node->load.feeds[(token & 0xff) - 1]);
+
+    (void)router_feed(&node->router, token, run.at, run.bytes);
+}
+
+/* A child's circuit is over. */
+static void end_feed(struct load *load, uint32_t token)
+{
+    load->feeds_used &= (uint8_t) ~(1u << ((token & 0xff) - 1));
 }
 
 /* Whether it answers an OFFER of this download: also one that comes twice, or when the next child
@@ -345,8 +447,25 @@ bool load_answer(struct node *node, const struct answer *answer)
     return true;
 }
 
+/* A circuit has been refused: by a busy hop, or by a child that is not ready for it, which is
+ * offered its part again; else there is no way to it. */
+static void take_refusal(struct node *node, int status)
+{
+    struct load *load = &node->load;
+
+    if (load->state != LOAD_SENDING) {
+        return; /* it has failed before */
+    }
+    if (status != E_REFUSED) {
+        fail(node, status);
+        return;
+    }
+    load->child = CHILD_ASK;
+    load->again_us = node->now_us + ANSWER_RETRY_US;
+}
+
 /* Word of the download's circuits: the one from the parent, and those to children. The number tells
- * it from word of an earlier download, which would count sends_pending below zero. */
+ * it from word of an earlier download. A download that has failed serves no more children. */
 void load_notice(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
@@ -355,16 +474,9 @@ void load_notice(struct node *node, const struct notice *notice)
         return; /* of an earlier download */
     }
     switch (notice->kind) {
-    case NOTICE_RECEIVED:
-        if (notice->status != E_OK) {
-            receipt_due(node, notice->status);
-            break;
-        }
-        enter(node, LOAD_SENDING);
-        load->left = load->count;
-        load->child = CHILD_ASK;
-        load->again_us = 0;
-        break;
+    case NOTICE_FILLED: give_room(node, notice->port); break;
+    case NOTICE_RECEIVED: take_received(node, notice->status); break;
+    case NOTICE_FEED: feed_child(node, notice->token); break;
     /* The child's circuit stands: its part is given away, and the next child is served while the
      * bytes still flow. */
     case NOTICE_ACCEPTED:
@@ -374,39 +486,73 @@ void load_notice(struct node *node, const struct notice *notice)
         load->again_us = 0;
         break;
     case NOTICE_REFUSED:
-        load->sends_pending--;
-        /* A busy hop, or a child that is not ready for it: offered again. Else there is no way to
-         * it. */
-        if (notice->status != E_REFUSED) {
-            receipt_due(node, notice->status);
-            break;
-        }
-        load->child = CHILD_ASK;
-        load->again_us = node->now_us + ANSWER_RETRY_US;
+        end_feed(load, notice->token);
+        take_refusal(node, notice->status);
         break;
-    default: load->sends_pending--; break;
+    default: end_feed(load, notice->token); break;
     }
 }
 
-/* Hashes a slice: own block, then the common part, as one string. It reads the program's memory
- * after everything has been passed on, not the bytes as they arrive, so the receipt covers exactly
- * the bytes that will run. In slices, because a step is bounded. */
+/* All has been sent: what is the node's own is hashed. */
+static void begin_hashing(struct node *node)
+{
+    struct load *load = &node->load;
+
+    load->segment = load_own_from(node, load->from_segment);
+    load->done = 0;
+    sha256_begin(&load->sha);
+    enter(node, load->segment == load->to_segment ? LOAD_CLEARING : LOAD_HASHING);
+}
+
+/* An own segment has been hashed. A packet that is full goes before the next one. */
+static void end_segment(struct node *node)
+{
+    struct load *load = &node->load;
+
+    sha256_end(&load->sha, load->digests[load->receipt_count++]);
+    sha256_begin(&load->sha);
+    load->done = 0;
+    load->segment = load_own_from(node, load->segment + 1);
+    if (load->segment == load->to_segment) {
+        enter(node, LOAD_CLEARING);
+    } else if (load->receipt_count == RECEIPT_DIGESTS_MAX) {
+        enter(node, LOAD_RECEIPT);
+    }
+}
+
+/* Hashes a slice of an own segment, which may have to be copied before. It reads the program's
+ * memory after everything has been passed on, not the bytes as they arrive, so the receipt covers
+ * exactly the bytes that will run. In slices, because a step is bounded. */
 static void hash_slice(struct node *node)
 {
     struct load *load = &node->load;
-    uint32_t total = load->block_bytes + load->common_bytes;
-    bool in_block = load->hashed < load->block_bytes;
-    const uint8_t *from = in_block ? image(node) - blocks_bytes(load, load->count) + load->hashed
-                                   : image(node) + (load->hashed - load->block_bytes);
-    uint32_t left = (in_block ? load->block_bytes : total) - load->hashed;
+    const uint8_t *came;
+    struct load_run place = load_own_place(node, load->segment, &came);
+    uint32_t left = place.bytes - load->done;
     uint32_t bytes = left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
 
-    sha256_add(&load->sha, from, bytes);
-    load->hashed += bytes;
-    if (load->hashed == total) {
-        sha256_end(&load->sha, load->digest);
+    if (came != place.at) {
+        memmove(place.at + load->done, came + load->done, bytes);
+    }
+    sha256_add(&load->sha, place.at + load->done, bytes);
+    load->done += bytes;
+    if (load->done == place.bytes) {
+        end_segment(node);
+    }
+}
+
+/* Clears a slice of free memory: list, and what was passed on. Then the program is there. */
+static void clear_slice(struct node *node)
+{
+    struct load *load = &node->load;
+    uint32_t left = load->list_bytes + load->passed_on_bytes - load->done;
+    uint32_t bytes = left < CLEAR_SLICE_BYTES ? left : CLEAR_SLICE_BYTES;
+
+    memset(free_memory(node) + load->done, 0, bytes);
+    load->done += bytes;
+    if (bytes == left) {
         node->program = PROGRAM_LOADED;
-        receipt_due(node, E_OK);
+        enter(node, LOAD_RECEIPT);
     }
 }
 
@@ -415,45 +561,58 @@ static void send_receipt(struct node *node)
 {
     struct load *load = &node->load;
     struct receipt_body receipt = {.status = load->status,
-                                   .held_bytes = load->block_bytes + load->common_bytes,
-                                   .model_ns = load->clock_ns};
-    uint8_t body[RECEIPT_BYTES];
+                                   .held_bytes = load->held_bytes,
+                                   .model_ns = load->clock_ns,
+                                   .first = load->receipt_first,
+                                   .count = load->receipt_count,
+                                   .last = load->segment == load->to_segment,
+                                   .digests = load->digests[0]};
+    uint8_t body[RECEIPT_BYTES + sizeof load->digests];
 
-    memcpy(receipt.digest, load->digest, DIGEST_BYTES);
-    receipt_pack(body, &receipt);
-    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK) {
-        enter(node, LOAD_IDLE);
+    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, receipt_pack(body, &receipt)) ==
+        E_OK) {
+        load->receipt_first = (uint16_t)(load->receipt_first + load->receipt_count);
+        load->receipt_count = 0;
+        enter(node, receipt.last ? LOAD_IDLE : LOAD_HASHING);
     }
 }
 
-/* Moves the download on. Only hashing has more to do at once: all else waits for packets or
- * slots. */
+/* Moves what has been received on to the next child. */
+static void serve_child(struct node *node)
+{
+    struct load *load = &node->load;
+
+    if (load->left == 1) {
+        if (!load->feeds_used) {
+            begin_hashing(node);
+        }
+    } else if (node->now_us >= load->again_us &&
+               (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
+        send_offer(node);
+    } else if (load->child == CHILD_READY) {
+        open_child(node);
+    }
+}
+
+/* Moves the download on. Hashing and clearing have more to do at once: all else waits for packets
+ * or slots. */
 bool load_pump(struct node *node)
 {
     struct load *load = &node->load;
 
     if (load->state == LOAD_SENDING) {
-        if (load->left == 1) {
-            if (load->sends_pending) {
-                return false;
-            }
-            sha256_begin(&load->sha);
-            load->hashed = 0;
-            enter(node, LOAD_HASHING);
-        } else if (node->now_us >= load->again_us &&
-                   (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
-            send_offer(node);
-        } else if (load->child == CHILD_READY) {
-            open_child(node);
-        }
+        serve_child(node);
     }
     if (load->state == LOAD_HASHING) {
         hash_slice(node);
     }
+    if (load->state == LOAD_CLEARING) {
+        clear_slice(node);
+    }
     if (load->state == LOAD_RECEIPT) {
         send_receipt(node);
     }
-    return load->state == LOAD_HASHING;
+    return load->state == LOAD_HASHING || load->state == LOAD_CLEARING;
 }
 
 /* When an OFFER is due again. One that is due already waits for a slot, which a step brings. */

@@ -320,10 +320,8 @@ bool node_takes_memory(struct node *node)
     return takes;
 }
 
-/* Where the program was last interrupted is forgotten: STATE would show it as the new one's place.
- * The blocks of the nodes that this one has served lie between its own block and the image
- * (load.c), so its own begins `count` blocks below the image. The stack grows down from where
- * blocks may begin. */
+/* Where the program was last interrupted is forgotten: STATE would show it as the new one's
+ * place. */
 bool node_take_start(struct node *node, struct node_start *start)
 {
     const struct load *load = &node->load;
@@ -334,13 +332,14 @@ bool node_take_start(struct node *node, struct node_start *start)
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
     node->program_pc = node->program_lr = 0;
-    *start =
-        (struct node_start){.entry = load->entry,
-                            .stack_top = node->config.blocks_address,
-                            .block = node->config.image_address - (load->block_bytes * load->count),
-                            .block_bytes = load->block_bytes,
-                            .code_end = load->code_end,
-                            .constants_end = load->constants_end};
+    *start = (struct node_start){.entry = load->entry,
+                                 .stack_top = node->config.stack_top,
+                                 .block = load->block,
+                                 .block_bytes = load->block_bytes,
+                                 .code_end = load->code_end,
+                                 .constants_end = load->constants_end,
+                                 .data_start = load->data_start,
+                                 .data_end = load->data_end};
     return true;
 }
 

@@ -25,11 +25,10 @@ struct node_config {
     struct link **links; /* port p of the node is links[p] */
     unsigned link_count;
     uint8_t *program; /* where the kernel reaches the byte at address program_address */
-    /* start of the memory a program may use: stack, blocks, image, heap */
+    /* start of the memory a program may use: stack, image and what else is downloaded, heap */
     uint32_t program_address;
     uint32_t program_bytes;
-    /* private blocks end at image_address and start no lower than this */
-    uint32_t blocks_address;
+    uint32_t stack_top; /* 8-aligned */
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
@@ -66,10 +65,12 @@ struct node_start {
     uint32_t block;     /* address and size of the private block: r0 and r1 at entry */
     uint32_t block_bytes;
     /* The image's code, and behind it its constants, end there, on pages of PROTECTED_PAGE_BYTES:
-     * they are read-only, and of all memory the code alone is executed. Both are the image's
-     * address: nothing is protected. */
+     * they are read-only, and of all memory the code alone is executed. So are the pages of data in
+     * between the other two. All are the image's address: nothing is protected. */
     uint32_t code_end;
     uint32_t constants_end;
+    uint32_t data_start;
+    uint32_t data_end;
 };
 
 size_t node_bytes(void);

@@ -3,7 +3,7 @@
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
- * it on; call.c serves system calls; report.c reports to the host. Each file begins with the states
+ * it on, pieces.c says where its bytes lie; call.c serves system calls; report.c reports to the host. Each file begins with the states
  * of what it moves.
  */
 #pragma once
@@ -32,6 +32,7 @@ enum {
     SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
+    CLEAR_SLICE_BYTES = 256 * 1024,
     TEST_SOON_US = 10, /* a test that follows another sooner has had no work in between: */
     REST_US = 1000,    /* it rests so long, unless a request comes to its end before */
     REPLY_SLOTS = 6,   /* slots kept for answers: with fewer no RTS or OFFER is sent or taken */
@@ -82,8 +83,25 @@ struct unexpected {
     uint8_t pool;     /* pool buffer; POOL_MAX: only its RTS is here */
 };
 
-enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };
+enum load_state {
+    LOAD_IDLE,
+    LOAD_RECEIVING,
+    LOAD_SENDING,
+    LOAD_HASHING,
+    LOAD_CLEARING,
+    LOAD_RECEIPT
+};
 enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
+
+/* How far a message to a range of ranks has been gone through (pieces.c). */
+struct load_cursor {
+    uint32_t first, count; /* the ranks */
+    uint32_t segment;      /* of the list, which comes next */
+    uint32_t done;         /* bytes of its piece that have been passed */
+    uint32_t passed_on;    /* what this node only passes on of those before it */
+};
+
+enum { FEEDS_MAX = SOURCES_MAX }; /* messages to children that are under way */
 
 struct load {
     uint8_t state;      /* enum load_state */
@@ -91,18 +109,31 @@ struct load {
     uint8_t number;     /* of this download, counted here: its circuits' tokens carry it */
     uint8_t generation; /* of its program, as the host counts: the same on all nodes */
     bool opened;        /* its circuit has been accepted */
+    uint8_t feeds_used; /* of `feeds` */
+    uint16_t from_segment, to_segment; /* as in OFFER: those of the list that are sent */
     uint32_t from, name;
     uint32_t count; /* nodes of the block of ranks that came here, this one first */
     uint32_t left;  /* those of them, this one first, that have not gone to a child */
-    uint32_t entry, common_bytes, block_bytes, bss_end;
-    uint32_t code_end, constants_end; /* as in OFFER: [image, constants end) is read-only */
+    uint32_t list_bytes, message_bytes;
+    uint32_t passed_on_bytes; /* of others, behind the list in free memory */
+    uint32_t top;             /* where free memory begins: the list lies there */
+    /* of the program, as in struct node_start */
+    uint32_t entry, code_end, constants_end, data_start, data_end, block, block_bytes;
     uint32_t child_match;
-    unsigned sends_pending;
     uint64_t clock_ns, again_us;
-    uint32_t hashed;
+    uint32_t listed;     /* bytes of the list that have come and are hashed */
+    uint32_t held_bytes; /* of the own segments that are sent */
+    uint32_t segment;    /* own one that is hashed now; to_segment: all have been */
+    uint32_t done;       /* bytes of it, or of free memory, that are hashed or cleared */
+    uint16_t receipt_first, receipt_count; /* of the digests: own segments, those that are sent */
     int32_t status;
     struct sha256 sha;
-    uint8_t digest[DIGEST_BYTES];
+    uint8_t list_digest[DIGEST_BYTES];
+    struct load_cursor come; /* of what comes in */
+    union {
+        struct load_cursor feeds[FEEDS_MAX]; /* of what goes out, as long as any does */
+        uint8_t digests[RECEIPT_DIGESTS_MAX][DIGEST_BYTES];
+    };
 };
 
 /* What must be reported once, and has found no slot yet: report_pump sends it when there is one. */
@@ -275,6 +306,28 @@ bool collective_pump(struct node *node);
 /* The system calls PLAN and PREDICT. */
 int collective_plan(struct node *node, struct ecube_abi_plan *plan, bool *blocked);
 int collective_predict(struct node *node, struct ecube_abi_plan *plan, bool *blocked);
+
+/* A run of bytes in the program's memory. */
+struct load_run {
+    uint8_t *at;
+    uint32_t bytes;
+};
+
+/* Whether the list that has come, all of it, may be, is the one that was offered, and fits this
+ * node. Then what it says of the node's program is in node->load; else a status. */
+int load_take_list(struct node *node);
+/* The list, when it has been taken. */
+struct load_list load_list_of(const struct node *node);
+/* Stands before the data of a message to some of the ranks that this node serves. */
+struct load_cursor load_cursor_at(const struct node *node, uint32_t first, uint32_t count);
+/* Passes the next bytes of that data that lie side by side in this node's memory: where. */
+struct load_run load_next_run(const struct node *node, struct load_cursor *cursor);
+/* The number of the next of the node's own segments, `index` or behind it, that is sent; to_segment:
+ * there is none. */
+uint32_t load_own_from(const struct node *node, uint32_t index);
+/* Where the bytes of one of these lie in the end, and where they came to: another place when several
+ * have the same. */
+struct load_run load_own_place(const struct node *node, uint32_t index, const uint8_t **came);
 
 /* The child that gets the next half, while more than this node is left. */
 uint32_t load_child(const struct node *node);

@@ -28,16 +28,17 @@
  *           the first of them the node's own segment with number `first`: its own alone are
  *           counted, those that were sent, in the order of the list. `last`: no more follow
  *
- * In memory, where it is for all or for nobody:
+ * In memory, where it is for all or for nobody (the whole picture: load.h):
  *
- *   base          code end          constants end        bss end
- *   | code: read, | constants: read | data: read, write  | heap: read, write
- *   |    executed |                 |                    |
+ *   base          code end          constants end           data start  data end      top
+ *   | code: read, | constants: read | data, bss: read, write| read      | read, write | heap
+ *   |    executed |                 |                       |           |             |
  *
- *   Both ends are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If both are base
- *   instead, nothing is protected: the program may write and execute all of its memory.
+ *   All of these but base are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If
+ *   code end and constants end are base instead, nothing is protected, and all but top may lie
+ *   anywhere: the program may write and execute all of its memory.
  *
- * In memory, before the image:
+ * In memory, where a segment of the load with LOAD_BLOCK says, for the node that it is for:
  *
  *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a zero
  *                  byte
@@ -78,7 +79,7 @@ enum {
     REPORT_BYTES = 80,
     DIGEST_BYTES = 32,
     RECEIPT_BYTES = 24,
-    RECEIPT_DIGESTS_MAX = 32, /* in one packet */
+    RECEIPT_DIGESTS_MAX = 8, /* in one packet */
     BLOCK_HEADER_BYTES = 12,
     PROTECTED_PAGE_BYTES = 4096
 };
