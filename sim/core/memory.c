@@ -2,15 +2,15 @@
  * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
  * touched costs nothing.
  *
- *   nodes | ends | actors | tasks | controller | counts | pools | gap |
- *   blocks 0, image 0, arguments 0, table 0, data 0 | blocks 1, ... | window of each partition
+ *   nodes | ends | actors | tasks | controller | counts | pools |
+ *   arguments 0, table 0, image 0, block 0, passed on 0, data 0 | arguments 1, ... |
+ *   window of each partition
  *
- * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
- * one at nodes that serve nobody. So nodes have areas of different sizes, and each a different
- * place for its program address: the kernel finds its blocks below its image and never looks
- * further down. When contents are not kept, data lies in a window that all nodes of a partition
- * share: programs move bytes, nobody looks at them. All of a window is the same small piece of
- * memory, seen again and again, so it stays in the cache.
+ * A node's free memory begins behind its block. There a download leaves the list and the blocks of
+ * the nodes that this one serves: those of all nodes at node 0, none at nodes that serve nobody. So
+ * nodes have areas of different sizes. When contents are not kept, data lies in a window that all
+ * nodes of a partition share: programs move bytes, nobody looks at them. All of a window is the
+ * same small piece of memory, seen again and again, so it stays in the cache.
  */
 #include "sim/core/memory.h"
 
@@ -31,6 +31,8 @@
 #include "sim/programs/scenario_program.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
+#include "wire/load.h"
+#include "wire/run.h"
 
 /* Up to so many nodes large pages are worth more than the untouched memory in them. */
 enum { HUGE_PAGES_NODES = 4096 };
@@ -67,10 +69,26 @@ static uint32_t image_max(const struct sim_options *options)
     return bytes;
 }
 
-/* Room for the private blocks of the nodes that are served through a node. */
-static uint32_t blocks_of(const struct network *network, uint32_t rank)
+/* Room for the list of a load, and for the private blocks of the nodes that are served through a
+ * node. */
+static uint64_t passed_on_bytes(const struct network *network, uint32_t rank)
 {
-    return BLOCK_BYTES * network_block_of(network, rank);
+    return align(load_list_bytes(SCENARIO_PROGRAMS, SCENARIO_SEGMENTS) +
+                 BLOCK_BYTES * (uint64_t)(network_block_of(network, rank) - 1));
+}
+
+/* Where a scenario's program lies: its memory is no larger than it must be, so what ends on a page
+ * is its end. */
+static void place_addresses(struct layout *layout, const struct sim_options *options)
+{
+    uint64_t image = layout->image_room + align(BLOCK_BYTES);
+    uint64_t before = ARGUMENTS_BYTES + align(scenario_table_bytes(options));
+
+    layout->top =
+        (uint32_t)align_to(PROGRAM_ADDRESS + before + image, (uint64_t)PROTECTED_PAGE_BYTES);
+    layout->block_address = layout->top - (uint32_t)align(BLOCK_BYTES);
+    layout->image_address = layout->top - (uint32_t)image;
+    layout->program_address = layout->image_address - (uint32_t)before;
 }
 
 static uint64_t area_bytes(const struct layout *layout, const struct sim_options *options,
@@ -81,8 +99,8 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
     if (options->native) {
         return 0; /* it has a window */
     }
-    return blocks_of(&options->network, rank) + layout->image_room + ARGUMENTS_BYTES +
-           align(scenario_table_bytes(options)) + align(data);
+    return layout->top - layout->program_address + passed_on_bytes(&options->network, rank) +
+           align(data);
 }
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
@@ -110,14 +128,12 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     const struct network *network = &options->network;
     uint32_t count = network->nodes;
     size_t ports = network->ports, links = ports + 1;
-    struct layout layout = {.checked = checked,
-                            .blocks_bytes = (uint32_t)BLOCK_BYTES * count,
-                            .image_room = (uint32_t)align(image_max(options))};
+    struct layout layout = {.checked = checked};
 
-    if (options->native) {
-        layout.blocks_bytes = layout.image_room = 0;
+    if (!options->native) {
+        layout.image_room = (uint32_t)align(image_max(options));
+        place_addresses(&layout, options);
     }
-
     layout.memory_bytes =
         align(node_memory_bytes((unsigned)links, RING_PLACES) - node_pool_bytes());
     layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
@@ -160,27 +176,24 @@ static void *take(uint8_t **at, uint64_t bytes)
     return taken;
 }
 
-/* The memory of a scenario's program: its blocks and image, its arguments, its data. */
+/* The memory of a scenario's program. */
 static void place_program(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *window,
                           struct node_config *config)
 {
     const struct layout *layout = &sim->layout;
-    uint8_t *image = area + blocks_of(sim_network(sim), rank);
     uint64_t data = scenario_bytes(&sim->options, rank);
+    uint64_t own = area_bytes(layout, &sim->options, rank) - (layout->checked ? align(data) : 0);
     struct task *task = &sim->tasks[rank];
 
-    config->program = image - layout->blocks_bytes;
-    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES +
-                                       align(scenario_table_bytes(&sim->options))
-                                 : window;
-    uint64_t data_offset = (uint64_t)(task->data - config->program);
-    CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
+    task->data = layout->checked ? area + own : window;
+    uint64_t data_offset = (uint64_t)(task->data - area);
+    CHECK(data_offset + data < UINT32_MAX - layout->program_address);
     task->data_bytes = (uint32_t)data;
-    task->data_address = PROGRAM_ADDRESS + (uint32_t)data_offset;
-    config->program_address = PROGRAM_ADDRESS;
+    task->data_address = layout->program_address + (uint32_t)data_offset;
+    config->program = area;
+    config->program_address = config->stack_top = layout->program_address;
     config->program_bytes = (uint32_t)(data_offset + data);
-    config->blocks_address = PROGRAM_ADDRESS;
-    config->image_address = PROGRAM_ADDRESS + layout->blocks_bytes;
+    config->image_address = layout->image_address;
     config->preload = &sim->options.plans->preload;
 }
 
@@ -214,7 +227,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
 /* The areas of the nodes, and behind them the windows. */
 static uint8_t *areas(const struct sim *sim)
 {
-    uint8_t *at = sim->pools + sim->count * node_pool_bytes() + sim->layout.blocks_bytes;
+    uint8_t *at = sim->pools + sim->count * node_pool_bytes();
 
     return (uint8_t *)(uintptr_t)align((uintptr_t)at);
 }
@@ -258,9 +271,8 @@ bool memory_map(struct sim *sim)
 {
     const struct layout *layout = &sim->layout;
     uint32_t count = sim->count;
-    size_t gap = layout->blocks_bytes;
 
-    sim->map_bytes = layout->total_bytes + gap + 4096 + FOLD_BYTES;
+    sim->map_bytes = layout->total_bytes + 4096 + FOLD_BYTES;
     sim->map = mmap(NULL, sim->map_bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sim->map == MAP_FAILED) {

@@ -18,13 +18,18 @@ enum {
     RING_PLACES = 32, /* for what is under way on a link */
     BLOCK_BYTES = 16, /* private block of a node in the download */
     ARGUMENTS_BYTES = 128,
-    PROGRAM_ADDRESS = 0x10000
+    PROGRAM_ADDRESS = 0x10000 /* a program's memory begins there or a little higher */
 };
+
+/* What the list of a scenario's load holds: an image for all, and the blocks. */
+enum { SCENARIO_PROGRAMS = 1, SCENARIO_SEGMENTS = 2 };
 
 /* Where a node's memory lies. */
 struct layout {
     bool checked;
-    uint32_t blocks_bytes; /* room for private blocks below the image's address */
+    /* addresses of a scenario's program: its arguments; its image, of any size up to image_room; its
+     * private block; where its free memory begins */
+    uint32_t program_address, image_address, block_address, top;
     uint32_t image_room;
     uint64_t program_bytes; /* of all nodes */
     uint64_t window_bytes;  /* that all nodes of a partition share */

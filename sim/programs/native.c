@@ -197,8 +197,7 @@ void native_place(const struct sim *sim, uint32_t rank, struct node_config *conf
     config->program = sim->native->ranks[rank].window + program->stack_base;
     config->program_address = program->stack_base;
     config->program_bytes = program->end - program->stack_base;
-    config->blocks_address = program->blocks_base;
-    config->image_address = program->image_base;
+    config->stack_top = config->image_address = program->image_base;
     config->plans = sim->native->plans + (size_t)rank * PLAN_BYTES;
     config->plan_bytes = PLAN_BYTES;
 }
@@ -222,6 +221,14 @@ static void relocate(const struct native_program *program, uint8_t *window)
         uint64_t value = relocation->value + (relocation->pointer ? (uintptr_t)window : 0);
         memcpy(window + relocation->address, &value, sizeof value);
     }
+}
+
+/* Nor does a program write data that is read-only, as on a node. */
+static bool protect_data(const struct node_start *start, uint8_t *window)
+{
+    return start->data_start == start->data_end ||
+           mprotect(window + start->data_start, start->data_end - start->data_start, PROT_READ) ==
+               0;
 }
 
 /* Code and constants are the file's, for all ranks; data is a copy. Behind the file's data the rest
@@ -250,7 +257,7 @@ static void begin(struct sim *sim, uint32_t rank, const struct node_start *start
     struct rank *own = &sim->native->ranks[rank];
 
     own->loaded = true;
-    if (!map_file(program, own->window)) {
+    if (!map_file(program, own->window) || !protect_data(start, own->window)) {
         sim_partition(sim, rank)->no_memory = true;
         return;
     }

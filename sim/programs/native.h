@@ -42,9 +42,9 @@ struct native_program {
     struct native_segment segments[NATIVE_SEGMENTS]; /* code and constants; data */
     const struct native_relocation *relocations;
     uint32_t relocation_count;
-    uint32_t file_end;                  /* of data: behind it all is zero */
-    struct controller_program download; /* blocks, image, digests, messages */
-    uint32_t stack_base, blocks_base, image_base, end;
+    uint32_t file_end;               /* of data: behind it all is zero */
+    struct controller_load download; /* list, strings, digests, messages */
+    uint32_t stack_base, image_base, end;
     uint64_t memory_max; /* bytes that the process may have, ranks included; 0: any */
 };
 

@@ -40,12 +40,12 @@ uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word);
 /* The structure that a program's calls take their arguments from. */
 static inline uint32_t program_arguments_address(const struct sim *sim)
 {
-    return PROGRAM_ADDRESS + sim->layout.blocks_bytes + sim->layout.image_room;
+    return sim->layout.program_address;
 }
 
 static inline void *program_arguments(struct sim *sim, uint32_t rank)
 {
-    return sim_node(sim, rank)->config.program + sim->layout.blocks_bytes + sim->layout.image_room;
+    return sim_node(sim, rank)->config.program;
 }
 
 /* What the last wait or test has said. */
