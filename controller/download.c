@@ -1,18 +1,20 @@
 /*
- * download.c - which messages a strategy sends, and the time that its formula gives.
+ * download.c - which messages a strategy sends, and the time that they take.
  *
  * A block of ranks is halved as network.h says: on a cube into subcubes, on a ring into arcs. A
- * message to the root of a block carries the private blocks of its nodes and the common part once;
- * the root keeps the first half and gives the rest on, again with the common part.
+ * message to the root of a block has what its nodes need, what they have in common once; the root
+ * keeps the first half and gives the rest on, again with what those have in common.
  *
- *     cube:3, decremental, x = 1: the host sends (4, four nodes), (2, two nodes), (0, two nodes)
+ *     cube:3, decremental, x = 1; sets of M bytes, Delta on: a message to c nodes has M + (c-1) Delta
  *
- *         host   4: common + 4 blocks | 2: common + 2 blocks | 0: common + 2 blocks
- *         4                             6: common + 2        | 5, 7: common + 1 each
- *         2                                                  | 3: common + 1
- *         0                                                                         | 1: common + 1
+ *         host   4: M + 3 Delta | 2: M + Delta | 0: M + Delta
+ *         4                       6: M + Delta | 5, 7: M each
+ *         2                                    | 3: M
+ *         0                                                   | 1: M
  *
  * The last block is the smallest, so its own scattering, which nothing hides, is the shortest.
+ *
+ * Recursion is as deep as a network has halvings.
  */
 #include "controller/download.h"
 
@@ -22,24 +24,26 @@
 #include "drivers/check.h"
 #include "network/network.h"
 
-static const char *const names[] = {
+static const char *const names[STRATEGY_NAMES] = {
     [STRATEGY_DECREMENTAL] = "decremental",
     [STRATEGY_SEQUENTIAL] = "sequential",
     [STRATEGY_SCATTER] = "scatter",
     [STRATEGY_SEQUENTIAL_SCATTER] = "sequential-scatter",
+    [STRATEGY_AUTO] = "auto",
 };
 
 bool download_parse_strategy(const char *text, enum strategy *strategy,
                              char error[DOWNLOAD_ERROR_MAX])
 {
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (unsigned i = 0; i < STRATEGY_NAMES; i++) {
         if (strcmp(text, names[i]) == 0) {
             *strategy = (enum strategy)i;
             return true;
         }
     }
     snprintf(error, DOWNLOAD_ERROR_MAX,
-             "unknown strategy '%.40s': use decremental, sequential, scatter or sequential-scatter",
+             "unknown strategy '%.40s': use auto, decremental, sequential, scatter or "
+             "sequential-scatter",
              text);
     return false;
 }
@@ -49,232 +53,564 @@ const char *download_strategy_name(enum strategy strategy)
     return names[strategy];
 }
 
-/* What one node holds in the end: M of the paper. */
-static uint64_t set_bytes(const struct download_costs *costs)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
-    return costs->common_bytes + costs->block_bytes;
+    return a > b ? a : b;
 }
 
-/* Formula (6): the host does all, one node after another. Every node gets the common part over the
- * host's own link, which is what the other strategies save. */
-uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dims)
+/* The paper. --------------------------------------------------------------------------------- */
+
+/* (6): the host does all, one node after another. */
+uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims)
 {
-    return (UINT64_C(1) << dims) * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
+    return (UINT64_C(1) << dims) * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
 }
 
-/* Formula (9) counts on the last block being the last to end. Where the host's start-up is shorter
- * than a node's it sends faster than a root can scatter, and an earlier block may end later. */
-const char *download_note(uint64_t model_ns, uint64_t predicted_ns)
-{
-    return model_ns > predicted_ns ? "; formula (9) is too small below sigma 1" : "";
-}
-
-/* Start-ups are left out: whatever a strategy does, the host's port must send each block once, and
- * the common part at least once. */
-uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
-{
-    return (costs->common_bytes + costs->block_bytes * nodes) * costs->tau_ns;
-}
-
-/* Formula (7): one message to node 0, which halves d times. As the paper has it, each block goes
- * with its own copy of the common part, so this is more than our scatter takes. */
-uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
+/* (7): one message to node 0, which halves d times. */
+uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims)
 {
     uint64_t nodes = UINT64_C(1) << dims;
 
-    return costs->beta_host_ns + set_bytes(costs) * nodes * costs->tau_ns + dims * costs->beta_ns +
-           set_bytes(costs) * (nodes - 1) * costs->tau_ns;
+    return paper->beta_host_ns + paper->set_bytes * nodes * paper->tau_ns + dims * paper->beta_ns +
+           paper->set_bytes * (nodes - 1) * paper->tau_ns;
 }
 
-/* Formula (8): the subcube of node 0 by one message, then the host serves the others one by one.
- * Host and root work at the same time; whoever is later ends it. */
-uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
-                                        unsigned x)
+/* (8): the subcube of node 0 by one message, then the host serves the others one by one. Host and
+ * root work at the same time; whoever is later ends it. */
+uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x)
 {
-    uint64_t inside = UINT64_C(1) << x;
-    uint64_t outside = (UINT64_C(1) << dims) - inside;
-    uint64_t host = outside * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
-    uint64_t scatter = x * costs->beta_ns + set_bytes(costs) * (inside - 1) * costs->tau_ns;
+    uint64_t inside = UINT64_C(1) << x, outside = (UINT64_C(1) << dims) - inside;
+    uint64_t host = outside * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
+    uint64_t scatter = x * paper->beta_ns + paper->set_bytes * (inside - 1) * paper->tau_ns;
 
-    return costs->beta_host_ns + set_bytes(costs) * inside * costs->tau_ns +
-           (host > scatter ? host : scatter);
+    return paper->beta_host_ns + paper->set_bytes * inside * paper->tau_ns + larger(host, scatter);
 }
+
+/* (9): d - x + 1 messages, then x halvings of the last subcube. */
+uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x)
+{
+    uint64_t sent = dims - x + 1, common = paper->set_bytes - paper->step_bytes;
+    uint64_t host = sent * (paper->beta_host_ns + common * paper->tau_ns) +
+                    paper->step_bytes * (UINT64_C(1) << dims) * paper->tau_ns;
+    uint64_t scatter = x * (paper->beta_ns + common * paper->tau_ns) +
+                       paper->step_bytes * ((UINT64_C(1) << x) - 1) * paper->tau_ns;
+
+    return host + scatter;
+}
+
+/* Bytes. ------------------------------------------------------------------------------------- */
+
+/* What a message to a range of nodes has. */
+struct amount {
+    uint64_t bytes;
+    /* All nodes of the range have the same segments: a message to any c of them in a row has
+     * fixed + c * each. */
+    bool even;
+    uint64_t fixed, each;
+};
+
+/* How a segment, or one of those that are LOAD_SAME, lies to a range. */
+enum cover { COVERS_NONE, COVERS_SOME, COVERS_ALL };
+
+static enum cover cover_of(const struct load_segment *segment, uint32_t first, uint32_t count)
+{
+    struct load_piece piece = load_segment_piece(segment, first, count);
+    bool all = segment->first <= first && first - segment->first + count <= segment->count;
+
+    return piece.bytes == 0 ? COVERS_NONE : all ? COVERS_ALL : COVERS_SOME;
+}
+
+/* Adds a segment with those behind it that are LOAD_SAME, whose string goes once however many nodes
+ * have it; returns the segment behind them. */
+static uint32_t add_segment(struct amount *amount, const struct load_list *list, uint32_t index,
+                            uint32_t first, uint32_t count)
+{
+    struct load_segment segment = load_segment_at(list, index);
+    enum cover most = cover_of(&segment, first, count);
+
+    amount->bytes += load_piece(list, index, first, count).bytes;
+    for (index++; index < list->segments; index++) {
+        struct load_segment same = load_segment_at(list, index);
+        if (!(same.flags & LOAD_SAME)) {
+            break;
+        }
+        enum cover cover = cover_of(&same, first, count);
+        most = cover > most ? cover : most;
+    }
+    if (most == COVERS_ALL) {
+        amount->fixed += segment.bytes - segment.step;
+        amount->each += segment.step;
+    }
+    amount->even = amount->even && most != COVERS_SOME;
+    return index;
+}
+
+static struct amount amount_of(const struct load_list *list, uint32_t first, uint32_t count)
+{
+    struct amount amount = {.even = true};
+
+    for (uint32_t i = 0; i < list->segments;) {
+        i = add_segment(&amount, list, i, first, count);
+    }
+    return amount;
+}
+
+/* The same of a part of a range that is known. */
+static struct amount amount_in(const struct amount *whole, const struct load_list *list,
+                               uint32_t first, uint32_t count)
+{
+    struct amount part = *whole;
+
+    if (!whole->even) {
+        return amount_of(list, first, count);
+    }
+    part.bytes = whole->fixed + count * whole->each;
+    return part;
+}
+
+/* Times. ------------------------------------------------------------------------------------- */
 
 /* The time of a message's bytes and of the hops after the first, which is part of the start-up: in
  * the paper every message goes over one link. */
-static uint64_t transfer_ns(const struct download_costs *costs, uint32_t count, unsigned hops)
+static uint64_t transfer_ns(const struct download_costs *costs, uint64_t bytes, unsigned hops)
 {
-    return (costs->common_bytes + costs->block_bytes * count) * costs->tau_ns +
-           (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
+    return bytes * costs->tau_ns + (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
 }
 
 /* From the host to a node: its link to node 0 is none of the network's, those to others stand for
  * the first hop. */
 static uint64_t host_message_ns(const struct download_costs *costs, const struct network *network,
-                                uint32_t root, uint32_t count)
+                                uint32_t root, uint64_t bytes)
 {
-    return costs->beta_host_ns + transfer_ns(costs, count, network_distance(network, 0, root));
+    return costs->beta_host_ns + transfer_ns(costs, bytes, network_distance(network, 0, root));
 }
 
-/* The time that node 0 needs to scatter to its block. Its children scatter on meanwhile, and end no
- * later than it does: what it gives away is never the larger half.
- *
- *     a block of 4: beta + (common + 2 blocks) tau, to node 2; beta + (common + 1 block) tau, to 1
- */
-static uint64_t block_scatter_ns(const struct download_costs *costs, const struct network *network,
-                                 uint32_t count)
+static uint64_t node_message_ns(const struct download_costs *costs, const struct network *network,
+                                uint32_t from, uint32_t root, uint64_t bytes)
 {
-    uint64_t ns = 0;
+    return costs->beta_ns + transfer_ns(costs, bytes, network_distance(network, from, root));
+}
+
+/* From when a root has what its block needs until all of its nodes have theirs. */
+static uint64_t scatter_ns(const struct download_costs *costs, const struct network *network,
+                           uint32_t root, uint32_t count, struct amount amount)
+{
+    uint64_t sent_ns = 0, end_ns = 0;
 
     while (count > 1) {
         uint32_t half = network_half(network, count);
+        struct amount given = amount_in(&amount, costs->list, root + half, count - half);
 
-        ns += costs->beta_ns + transfer_ns(costs, count - half, network_distance(network, 0, half));
+        sent_ns += node_message_ns(costs, network, root, root + half, given.bytes);
+        end_ns =
+            larger(end_ns, sent_ns + scatter_ns(costs, network, root + half, count - half, given));
+        amount = amount_in(&amount, costs->list, root, half);
         count = half;
+    }
+    return end_ns;
+}
+
+uint64_t download_replay_ns(const struct download_costs *costs, const struct network *network,
+                            const struct download_message *messages, unsigned count)
+{
+    uint64_t host_ns = 0, end_ns = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t root = messages[i].root, nodes = messages[i].count;
+        struct amount amount = amount_of(costs->list, root, nodes);
+
+        host_ns += host_message_ns(costs, network, root, amount.bytes);
+        end_ns = larger(end_ns, host_ns + scatter_ns(costs, network, root, nodes, amount));
+    }
+    return end_ns;
+}
+
+/* Start-ups are left out: whatever a strategy does, the host's port must send all once. */
+uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
+{
+    return amount_of(costs->list, 0, nodes).bytes * costs->tau_ns;
+}
+
+/* The halvings of node 0, with which all strategies are made: what it would give away at each, and
+ * the time of that. ---------------------------------------------------------------------------- */
+
+struct halving {
+    uint32_t count, half; /* of ranks from 0 on; it keeps the first half */
+    uint64_t host_ns;     /* the host sends the second to its root */
+    uint64_t own_host_ns; /* the host sends all of it to node 0 */
+    uint64_t node_ns;     /* node 0 sends the second half to its root */
+    uint64_t given_ns;    /* whose block then takes so long */
+    uint64_t scatter_ns;  /* node 0's does, from here on */
+};
+
+struct chain {
+    unsigned halvings;
+    struct halving at[NETWORK_HALVINGS_MAX + 1]; /* the last is node 0 alone */
+};
+
+static void make_chain(struct chain *chain, const struct download_costs *costs,
+                       const struct network *network)
+{
+    uint32_t count = network->nodes;
+    struct amount amount = amount_of(costs->list, 0, count);
+
+    chain->halvings = network_halvings(network);
+    for (unsigned i = 0; i <= chain->halvings; i++) {
+        struct halving *at = &chain->at[i];
+
+        *at = (struct halving){.count = count};
+        at->own_host_ns = host_message_ns(costs, network, 0, amount.bytes);
+        if (count == 1) {
+            break;
+        }
+        uint32_t half = at->half = network_half(network, count);
+        struct amount given = amount_in(&amount, costs->list, half, count - half);
+        at->host_ns = host_message_ns(costs, network, half, given.bytes);
+        at->node_ns = node_message_ns(costs, network, 0, half, given.bytes);
+        at->given_ns = scatter_ns(costs, network, half, count - half, given);
+        amount = amount_in(&amount, costs->list, 0, half);
+        count = half;
+    }
+    for (unsigned i = chain->halvings; i-- > 0;) {
+        struct halving *at = &chain->at[i];
+        at->scatter_ns = at->node_ns + larger(at->given_ns, at[1].scatter_ns);
+    }
+}
+
+/* What the host sends when node 0's own block has x halvings left. */
+static uint64_t decremental_ns(const struct chain *chain, unsigned x)
+{
+    unsigned last = chain->halvings - x;
+    uint64_t host_ns = 0, end_ns = 0;
+
+    for (unsigned i = 0; i < last; i++) {
+        host_ns += chain->at[i].host_ns;
+        end_ns = larger(end_ns, host_ns + chain->at[i].given_ns);
+    }
+    return larger(end_ns, host_ns + chain->at[last].own_host_ns + chain->at[last].scatter_ns);
+}
+
+/* The host's messages to single nodes, from `first` on. */
+static uint64_t singles_ns(const struct download_costs *costs, const struct network *network,
+                           uint32_t first)
+{
+    uint64_t ns = 0;
+
+    for (uint32_t rank = first; rank < network->nodes; rank++) {
+        ns += host_message_ns(costs, network, rank, amount_of(costs->list, rank, 1).bytes);
     }
     return ns;
 }
 
-/* The ranks that node 0 keeps when its block has x halvings left: 2^x on a cube. Elsewhere halves
- * may differ in size, so it is counted from the whole machine down. */
-static uint32_t block_of(const struct network *network, unsigned x)
-{
-    uint32_t count = network->nodes;
+/* Strategies. -------------------------------------------------------------------------------- */
 
-    for (unsigned left = network_halvings(network); left > x; left--) {
-        count = network_half(network, count);
-    }
-    return count;
+/* What has been chosen so far, and what stood against others. */
+struct search {
+    const struct download_costs *costs;
+    const struct network *network;
+    struct chain chain;
+    bool found;
+    enum strategy strategy;
+    unsigned x;
+    uint64_t predicted_ns;
+    uint32_t messages; /* of the last one that had too many; 0: none had */
+    bool full;         /* one had no room: at the root `rank`, which has `room` bytes */
+    uint32_t rank;
+    uint64_t need, room;
+};
+
+static uint32_t block_of(const struct chain *chain, unsigned x)
+{
+    return chain->at[chain->halvings - x].count;
 }
 
-/* The host's messages one after another, then what the last root does when it has its own: nothing
- * else is on the critical path. The same walk as add_halves, which makes the messages.
- *
- *     cube:2, x = 1: beta_host + (common + 2 blocks) tau, to node 2 for 2 and 3
- *                  + beta_host + (common + 2 blocks) tau, to node 0 for 0 and 1
- *                  + beta + (common + 1 block) tau,       from 0 to 1; 2 serves 3 meanwhile
- */
-uint64_t download_decremental_ns(const struct download_costs *costs, const struct network *network,
-                                 unsigned x)
+static uint32_t messages_of(const struct search *search, enum strategy strategy, unsigned x)
 {
-    uint32_t count = network->nodes, last = block_of(network, x);
-    uint64_t ns = 0;
+    uint32_t nodes = search->network->nodes;
 
-    while (count > last) {
-        uint32_t half = network_half(network, count);
-
-        ns += host_message_ns(costs, network, half, count - half);
-        count = half;
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return nodes;
+    case STRATEGY_SEQUENTIAL_SCATTER: return 1 + nodes - block_of(&search->chain, x);
+    default: return search->chain.halvings - x + 1;
     }
-    return ns + host_message_ns(costs, network, 0, last) + block_scatter_ns(costs, network, last);
 }
 
-unsigned download_best_x(const struct download_costs *costs, const struct network *network)
-{
-    unsigned best = 0;
-
-    /* All are tried: there are at most as many as halvings, and on networks that are no cubes no
-     * closed form says which is best. */
-    for (unsigned x = 1; x <= network_halvings(network); x++) {
-        if (download_decremental_ns(costs, network, x) <
-            download_decremental_ns(costs, network, best)) {
-            best = x;
-        }
-    }
-    return best;
-}
-
-/* Adds a message, for which the plan has room; returns the host's time for it. */
-static uint64_t add_message(struct download_plan *plan, const struct download_costs *costs,
-                            const struct network *network, uint32_t root, uint32_t count)
+static void add_message(struct download_plan *plan, const struct search *search, uint32_t root,
+                        uint32_t count)
 {
     CHECK(plan->count < DOWNLOAD_MESSAGES_MAX);
     plan->messages[plan->count++] = (struct download_message){.root = root, .count = count};
-    plan->bytes += costs->block_bytes * count + costs->common_bytes;
-    return host_message_ns(costs, network, root, count);
+    plan->bytes += amount_of(search->costs->list, root, count).bytes;
 }
 
-/* One message to each node from `first` on; returns the host's time. */
-static uint64_t add_single_nodes(struct download_plan *plan, const struct download_costs *costs,
-                                 const struct network *network, uint32_t first)
+/* The messages in the order in which they are sent. Decremental: the largest half first, its root
+ * works while the host goes on. Sequential-scatter: the root's message first, for all that is sent
+ * afterwards hides its scattering. */
+static void add_messages(struct download_plan *plan, const struct search *search)
 {
-    uint64_t ns = 0;
+    uint32_t first = 0;
 
-    for (uint32_t node = first; node < network->nodes; node++) {
-        ns += add_message(plan, costs, network, node, 1);
+    if (plan->strategy == STRATEGY_SEQUENTIAL || plan->strategy == STRATEGY_SEQUENTIAL_SCATTER) {
+        if (plan->strategy == STRATEGY_SEQUENTIAL_SCATTER) {
+            first = block_of(&search->chain, plan->x);
+            add_message(plan, search, 0, first);
+        }
+        for (uint32_t rank = first; rank < search->network->nodes; rank++) {
+            add_message(plan, search, rank, 1);
+        }
+        return;
     }
-    return ns;
-}
-
-/* The largest half first: its root works while the host goes on. There are as many messages as
- * halvings and one more, so they have room on every network that there may be. */
-static void add_halves(struct download_plan *plan, const struct download_costs *costs,
-                       const struct network *network)
-{
-    uint32_t count = network->nodes, last = block_of(network, plan->x);
-
-    while (count > last) {
-        uint32_t half = network_half(network, count);
-
-        add_message(plan, costs, network, half, count - half);
-        count = half;
+    for (unsigned i = 0; i < search->chain.halvings - plan->x; i++) {
+        const struct halving *at = &search->chain.at[i];
+        add_message(plan, search, at->half, at->count - at->half);
     }
-    add_message(plan, costs, network, 0, last);
-    plan->predicted_ns = download_decremental_ns(costs, network, plan->x);
+    add_message(plan, search, 0, block_of(&search->chain, plan->x));
 }
 
-/* Whether so many messages have room: a strategy that sends one to each node may have more of them
- * than a plan holds, and then it is the user's choice that is refused. */
-static bool check_count(uint32_t count, char error[DOWNLOAD_ERROR_MAX])
+/* Of a strategy that has few enough messages. */
+static uint64_t predict(const struct search *search, enum strategy strategy, unsigned x)
 {
-    if (count > DOWNLOAD_MESSAGES_MAX) {
+    const struct halving *block = &search->chain.at[search->chain.halvings - x];
+
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return singles_ns(search->costs, search->network, 0);
+    case STRATEGY_SEQUENTIAL_SCATTER:
+        return block->own_host_ns +
+               larger(block->scatter_ns, singles_ns(search->costs, search->network, block->count));
+    default: return decremental_ns(&search->chain, x);
+    }
+}
+
+/* Room. */
+
+static bool is_one_program(const struct load_list *list, uint32_t root, uint32_t count)
+{
+    struct load_program program = load_program_of(list, root);
+
+    return root - program.first + count <= program.count;
+}
+
+/* Behind its program's top a root holds the list and what it only passes on. Where all nodes of a
+ * block are alike those that it gives to hold less. */
+static bool has_room(struct search *search, uint32_t root, uint32_t count)
+{
+    const struct load_list *list = search->costs->list;
+    struct amount amount = amount_of(list, root, count);
+    uint32_t top = load_program_of(list, root).top, end = search->costs->memory_end;
+    uint64_t own = amount_of(list, root, 1).bytes, room = end > top ? end - top : 0;
+    uint64_t need = load_list_bytes(list->programs, list->segments) + amount.bytes - own;
+
+    if (need > room) {
+        search->full = true;
+        search->rank = root;
+        search->need = need;
+        search->room = room;
+        return false;
+    }
+    if (amount.even && is_one_program(list, root, count)) {
+        return true;
+    }
+    for (; count > 1; count = network_half(search->network, count)) {
+        uint32_t half = network_half(search->network, count);
+        if (!has_room(search, root + half, count - half)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool have_room(struct search *search, enum strategy strategy, unsigned x)
+{
+    struct download_plan plan = {.strategy = strategy, .x = x};
+
+    if (search->costs->memory_end == 0) {
+        return true;
+    }
+    add_messages(&plan, search);
+    for (unsigned i = 0; i < plan.count; i++) {
+        if (!has_room(search, plan.messages[i].root, plan.messages[i].count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Choice. */
+
+static void try(struct search *search, enum strategy strategy, unsigned x)
+{
+    uint32_t messages = messages_of(search, strategy, x);
+
+    if (messages > DOWNLOAD_MESSAGES_MAX) {
+        search->messages = messages;
+        return;
+    }
+    uint64_t predicted_ns = predict(search, strategy, x);
+    if ((!search->found || predicted_ns < search->predicted_ns) && have_room(search, strategy, x)) {
+        search->found = true;
+        search->strategy = strategy;
+        search->x = x;
+        search->predicted_ns = predicted_ns;
+    }
+}
+
+/* All x are tried: there are at most as many as halvings, and on networks that are no cubes no
+ * closed form says which is best. */
+static void try_all(struct search *search, enum strategy strategy, int x)
+{
+    unsigned halvings = search->chain.halvings;
+
+    if (strategy == STRATEGY_SEQUENTIAL) {
+        try(search, strategy, 0);
+    } else if (strategy == STRATEGY_SCATTER) {
+        try(search, strategy, halvings);
+    } else if (x != DOWNLOAD_X_BEST) {
+        try(search, strategy, (unsigned)x);
+    } else {
+        for (unsigned i = 0; i <= halvings; i++) {
+            try(search, strategy, i);
+        }
+    }
+}
+
+/* "61.0 MiB" */
+static void size_text(char text[24], uint64_t bytes)
+{
+    if (bytes < 1 << 20) {
+        snprintf(text, 24, "%u KiB", (unsigned)(bytes / 1024));
+    } else {
+        snprintf(text, 24, "%.1f MiB", (double)bytes / (1 << 20));
+    }
+}
+
+/* Why nothing was found; what is full is said before what has too many messages. */
+static bool refuse(const struct search *search, enum strategy strategy,
+                   char error[DOWNLOAD_ERROR_MAX])
+{
+    const char *advice = strategy == STRATEGY_AUTO                        ? ""
+                         : strategy == STRATEGY_SEQUENTIAL                ? ": use auto"
+                         : search->network->nodes > DOWNLOAD_MESSAGES_MAX ? ": use auto"
+                                                                          : ": use sequential "
+                                                                            "or auto";
+    char need[24], room[24];
+
+    if (search->full) {
+        size_text(need, search->need);
+        size_text(room, search->room);
+        snprintf(error, DOWNLOAD_ERROR_MAX,
+                 "--strategy %s: node %u would hold %s for others, it has room for %s%s",
+                 names[strategy], (unsigned)search->rank, need, room, advice);
+    } else {
         snprintf(error, DOWNLOAD_ERROR_MAX,
                  "this strategy sends %u messages, more than %d: use decremental or scatter",
-                 (unsigned)count, DOWNLOAD_MESSAGES_MAX);
+                 (unsigned)search->messages, DOWNLOAD_MESSAGES_MAX);
     }
-    return count <= DOWNLOAD_MESSAGES_MAX;
+    return false;
+}
+
+static void begin_search(struct search *search, const struct network *network,
+                         const struct download_costs *costs)
+{
+    *search = (struct search){.costs = costs, .network = network};
+    make_chain(&search->chain, costs, network);
+}
+
+/* A user's number: a smaller machine has fewer halvings than the one it was chosen for. */
+static bool check_x(int x, const struct network *network, char error[DOWNLOAD_ERROR_MAX])
+{
+    unsigned halvings = network_halvings(network);
+    bool good = x == DOWNLOAD_X_BEST || (x >= 0 && (unsigned)x <= halvings);
+
+    if (!good) {
+        snprintf(error, DOWNLOAD_ERROR_MAX,
+                 "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
+                 (unsigned)network->nodes, halvings, halvings);
+    }
+    return good;
 }
 
 bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
                         const struct network *network, const struct download_costs *costs,
                         char error[DOWNLOAD_ERROR_MAX])
 {
-    unsigned halvings = network_halvings(network);
-    uint64_t host, scatter;
-    uint32_t block;
+    struct search search;
 
-    /* A user's number: a smaller machine has fewer halvings than the one it was chosen for. */
-    if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > halvings)) {
-        snprintf(error, DOWNLOAD_ERROR_MAX,
-                 "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
-                 (unsigned)network->nodes, halvings, halvings);
+    if (!check_x(x, network, error)) {
         return false;
     }
-    *plan = (struct download_plan){.strategy = strategy};
-    plan->x = x == DOWNLOAD_X_BEST ? download_best_x(costs, network) : (unsigned)x;
-    switch (strategy) {
-    case STRATEGY_SCATTER:
-        plan->x = halvings; /* decremental scattering with one root */
-        __attribute__((fallthrough));
-    case STRATEGY_DECREMENTAL: add_halves(plan, costs, network); break;
-    case STRATEGY_SEQUENTIAL:
-        if (!check_count(network->nodes, error)) {
-            return false;
+    begin_search(&search, network, costs);
+    for (unsigned i = 0; i < STRATEGIES; i++) {
+        if (strategy == STRATEGY_AUTO || strategy == (enum strategy)i) {
+            try_all(&search, (enum strategy)i, x);
         }
-        plan->x = 0;
-        plan->predicted_ns = add_single_nodes(plan, costs, network, 0);
-        break;
-    case STRATEGY_SEQUENTIAL_SCATTER:
-        block = block_of(network, plan->x);
-        if (!check_count(1 + network->nodes - block, error)) {
-            return false;
-        }
-        /* The root's message goes first, for all that is sent afterwards hides its scattering. */
-        scatter = block_scatter_ns(costs, network, block);
-        plan->predicted_ns = add_message(plan, costs, network, 0, block);
-        host = add_single_nodes(plan, costs, network, block);
-        plan->predicted_ns += host > scatter ? host : scatter;
-        break;
     }
+    if (!search.found) {
+        return refuse(&search, strategy, error);
+    }
+    *plan = (struct download_plan){.strategy = search.strategy, .x = search.x};
+    add_messages(plan, &search);
+    plan->predicted_ns = download_replay_ns(costs, network, plan->messages, plan->count);
     return true;
+}
+
+/* One that has room, else the fastest that has none. */
+static void compare(struct download_choice *choice, enum strategy strategy, int x,
+                    const struct search *empty)
+{
+    struct search search = *empty;
+    struct download_costs roomy = *empty->costs;
+
+    try_all(&search, strategy, x);
+    choice->fits = search.found;
+    if (!search.found) {
+        roomy.memory_end = 0;
+        search.costs = &roomy;
+        try_all(&search, strategy, x);
+    }
+    choice->strategy = strategy;
+    choice->sends = search.found;
+    if (search.found) {
+        struct download_plan plan = {.strategy = strategy, .x = search.x};
+        add_messages(&plan, &search);
+        choice->x = plan.x;
+        choice->count = plan.count;
+        choice->bytes = plan.bytes;
+        choice->predicted_ns = search.predicted_ns;
+    }
+}
+
+void download_compare(struct download_choice choices[STRATEGIES], int x,
+                      const struct network *network, const struct download_costs *costs)
+{
+    struct search search;
+
+    begin_search(&search, network, costs);
+    for (unsigned i = 0; i < STRATEGIES; i++) {
+        choices[i] = (struct download_choice){0};
+        compare(&choices[i], (enum strategy)i, x, &search);
+    }
+}
+
+uint64_t download_closed_ns(const struct download_costs *costs, const struct network *network,
+                            enum strategy strategy, unsigned x)
+{
+    struct chain chain;
+    uint64_t host_ns = 0, halvings_ns = 0;
+
+    make_chain(&chain, costs, network);
+    x = strategy == STRATEGY_SCATTER ? chain.halvings : x;
+    const struct halving *block = &chain.at[chain.halvings - x];
+    for (unsigned i = 0; i < x; i++) {
+        halvings_ns += block[i].node_ns;
+    }
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return singles_ns(costs, network, 0);
+    case STRATEGY_SEQUENTIAL_SCATTER:
+        return block->own_host_ns + larger(halvings_ns, singles_ns(costs, network, block->count));
+    default:
+        for (unsigned i = 0; i < chain.halvings - x; i++) {
+            host_ns += chain.at[i].host_ns;
+        }
+        return host_ns + block->own_host_ns + halvings_ns;
+    }
 }

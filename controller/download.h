@@ -1,9 +1,9 @@
 /*
- * download.h - the messages that bring an image from the host into a network, and their model time.
+ * download.h - the messages that bring a load from the host into a network, and their model time.
  *
- * Every node gets M bytes: a part that is common to all and a private block of Delta. A message
- * goes to the root of a block of ranks (network.h: halving), carries the private blocks of its
- * nodes and the common part once, and the root scatters it by halving again. Decremental scattering
+ * A load (wire/load.h) says what each node gets: M bytes, of which neighbours have some in common.
+ * A message goes to the root of a block of ranks (network.h: halving), has what its nodes need,
+ * what they have in common once, and the root scatters it by halving again. Decremental scattering
  * sends to the halves that node 0 would give away, the largest first, until its own block has x
  * halvings left, and that block last: the host works while roots scatter, and the last, small block
  * ends last. On a cube the blocks are subcubes of dimension d-1, d-2, ..., x and x.
@@ -23,16 +23,19 @@
 #include <stdint.h>
 
 #include "network/network.h"
+#include "wire/load.h"
 
 enum strategy {
-    STRATEGY_DECREMENTAL,       /* formula (9) */
-    STRATEGY_SEQUENTIAL,        /* formula (6): a message to every node */
-    STRATEGY_SCATTER,           /* formula (7): one message to node 0 */
-    STRATEGY_SEQUENTIAL_SCATTER /* formula (8): a block by scatter, the other nodes one by one */
+    STRATEGY_DECREMENTAL,
+    STRATEGY_SEQUENTIAL,         /* a message to every node */
+    STRATEGY_SCATTER,            /* one message to node 0 */
+    STRATEGY_SEQUENTIAL_SCATTER, /* a block by scatter, the other nodes one by one */
+    STRATEGY_AUTO                /* whichever takes the least time and has room */
 };
 
 enum {
     STRATEGIES = STRATEGY_SEQUENTIAL_SCATTER + 1,
+    STRATEGY_NAMES = STRATEGY_AUTO + 1,
     DOWNLOAD_X_BEST = -1,
     DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
     DOWNLOAD_ERROR_MAX = 160
@@ -43,8 +46,10 @@ struct download_costs {
     uint64_t beta_host_ns; /* start-up between the host and a node: sigma beta */
     uint64_t hop_ns;       /* each further hop; zero in the paper, whose host reaches every node */
     uint64_t tau_ns;       /* one byte, on both kinds of link */
-    uint64_t common_bytes; /* M - Delta */
-    uint64_t block_bytes;  /* Delta */
+    const struct load_list *list;
+    /* Where the memory of a node ends, which holds what it passes on behind its program's top; 0:
+     * everything has room. */
+    uint32_t memory_end;
 };
 
 struct download_message {
@@ -53,12 +58,12 @@ struct download_message {
 };
 
 struct download_plan {
-    enum strategy strategy;
+    enum strategy strategy; /* the one that was chosen, if AUTO was wanted */
     unsigned x;
     unsigned count;
     struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     uint64_t bytes;        /* that the host sends, in all messages */
-    uint64_t predicted_ns; /* by the strategy's formula */
+    uint64_t predicted_ns; /* download_replay_ns of them */
 };
 
 /* Reads the name of a strategy. */
@@ -66,38 +71,66 @@ bool download_parse_strategy(const char *text, enum strategy *strategy,
                              char error[DOWNLOAD_ERROR_MAX]);
 const char *download_strategy_name(enum strategy strategy);
 
-/* The smallest x with the least time of decremental scattering. On a cube: the smallest with
- * 2^x Delta tau >= beta_host - beta, for T4(x+1) - T4(x) is their difference. */
-unsigned download_best_x(const struct download_costs *costs, const struct network *network);
-
-/* Formulae (6) to (8) of the paper, for cubes; (8) for one x. All take every node to be one hop
- * from the host. */
-uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dims);
-uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims);
-uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
-                                        unsigned x);
-
-/*
- * Formula (9), for any network. With h halvings in all, message i to a root at d_i hops from the
- * host and c_i nodes in its block, and the last block's own halvings j, to c_j nodes at d_j hops:
- *
- *     sum over h - x + 1 messages of  beta_host + (d_i - 1) hop + (common + c_i Delta) tau
- *   + sum over x halvings of          beta + (d_j - 1) hop + (common + c_j Delta) tau
- *
- * On a cube all d are 1. With sigma of at least 1 no block before the last ends later: the half
- * that a root keeps is never smaller, nor its way shorter, than the one that it gives away.
- */
-uint64_t download_decremental_ns(const struct download_costs *costs, const struct network *network,
-                                 unsigned x);
-
-/* What is to be said of a download that took longer than formula (9) gives; "": nothing. With sigma
- * below 1 a subcube before the last may be the last to end. */
-const char *download_note(uint64_t model_ns, uint64_t predicted_ns);
-
-/* The least time of any strategy: every block and the common part once over the host's one port. */
-uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes);
-
-/* Lists the messages of a strategy; x may be DOWNLOAD_X_BEST. */
+/* Lists the messages of a strategy. x may be DOWNLOAD_X_BEST: the smallest of those that take the
+ * least time and have room at all roots. */
 bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
                         const struct network *network, const struct download_costs *costs,
                         char error[DOWNLOAD_ERROR_MAX]);
+
+/* What a strategy would do, for people who compare. */
+struct download_choice {
+    enum strategy strategy;
+    unsigned x, count;
+    uint64_t bytes, predicted_ns;
+    bool sends; /* it has no more messages than a plan may have: else nothing else is known */
+    bool fits;  /* all roots have room for what they pass on */
+};
+
+/* Of each strategy, with this x or its best one. */
+void download_compare(struct download_choice choices[STRATEGIES], int x,
+                      const struct network *network, const struct download_costs *costs);
+
+/*
+ * When the last node has its data: the host sends one message after another, each root scatters its
+ * block as soon as it has all of it, and so do the roots of the halves that it gives away. Exact
+ * for every list, every order of messages and every sigma.
+ *
+ * On 65,536 nodes it takes ms: where a range of nodes has the same segments throughout, a message's
+ * bytes follow from the number of its nodes.
+ */
+uint64_t download_replay_ns(const struct download_costs *costs, const struct network *network,
+                            const struct download_message *messages, unsigned count);
+
+/*
+ * The same as a sum, when sigma is at least 1 and all nodes have the same segments, so that no half
+ * that is given away ends later than the one that is kept. With b(i) bytes in message i, which goes
+ * d(i) hops:
+ *
+ *     decremental, scatter   sum over the host's messages of  beta_host + (d - 1) hop + b tau
+ *                          + sum over the last block's halvings of  beta + (d - 1) hop + b tau
+ *     sequential             the first sum, of a message to each node
+ *     sequential-scatter     the message of the block, then the longer of both sums: the block's
+ *                            halvings, the host's other messages
+ *
+ * On a cube all d are 1, and b = M + (count - 1) Delta: so decremental is formula (9).
+ */
+uint64_t download_closed_ns(const struct download_costs *costs, const struct network *network,
+                            enum strategy strategy, unsigned x);
+
+/* The least time of any strategy: all that nodes need once over the host's one port. */
+uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes);
+
+/* The paper's machine: a cube whose host reaches every node, and data sets of M bytes, each Delta
+ * on from the one before. */
+struct download_paper {
+    uint64_t beta_ns, beta_host_ns, tau_ns;
+    uint64_t set_bytes;  /* M */
+    uint64_t step_bytes; /* Delta */
+};
+
+/* Formulae (6) to (9), the latter two for one x. In (6) to (8) each node's set goes whole, with all
+ * that it has in common with its neighbours. */
+uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims);
+uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims);
+uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x);
+uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x);

@@ -4,6 +4,9 @@
  */
 #include "tests/testing.h"
 
+#include <string.h>
+#include <time.h>
+
 #include "controller/download.h"
 #include "host/computer/limits.h"
 
@@ -29,68 +32,135 @@ static struct network cube(unsigned dims)
     return network;
 }
 
-static struct download_costs costs_of(const struct golden *g)
+static struct download_paper paper_of(const struct golden *g)
 {
-    return (struct download_costs){.beta_ns = g->beta_ns,
+    return (struct download_paper){.beta_ns = g->beta_ns,
                                    .beta_host_ns = g->beta_ns * 3 / 2,
                                    .tau_ns = 8000,
-                                   .common_bytes = g->set_bytes - g->block_bytes,
-                                   .block_bytes = g->block_bytes};
+                                   .set_bytes = g->set_bytes,
+                                   .step_bytes = g->block_bytes};
+}
+
+/* Lists. */
+
+/* A list that a test draws: programs of whole ranges, and segments. */
+struct drawn {
+    uint8_t bytes[8192];
+    struct load_list list;
+};
+
+static void open_drawn(struct drawn *drawn)
+{
+    uint32_t bytes = load_list_bytes(get16(drawn->bytes + 4), get16(drawn->bytes + 6));
+
+    assert_true(bytes <= sizeof drawn->bytes);
+    assert_true(load_list_open(&drawn->list, drawn->bytes, bytes));
+}
+
+/* Sets of M bytes, each Delta on from the one before; tops of programs all at `top`. */
+static void make_sets(struct drawn *drawn, uint32_t nodes, uint32_t set_bytes, uint32_t step,
+                      uint32_t top)
+{
+    load_list_pack(drawn->bytes, nodes, 1, 1);
+    load_program_pack(drawn->bytes, 0, &(struct load_program){.count = nodes, .top = top});
+    load_segment_pack(drawn->bytes, 0,
+                      &(struct load_segment){.count = nodes, .bytes = set_bytes, .step = step});
+    open_drawn(drawn);
 }
 
 TEST(the_formulae_give_the_papers_figures)
 {
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         const struct golden *g = &golden[i];
-        struct download_costs costs = costs_of(g);
-        struct network network = cube(g->dims);
+        struct download_paper paper = paper_of(g);
 
-        assert_int_equal(download_sequential_ns(&costs, g->dims), g->sequential_ns);
-        assert_int_equal(download_scatter_ns(&costs, g->dims), g->scatter_ns);
-        assert_int_equal(download_sequential_scatter_ns(&costs, g->dims, g->sequential_scatter_x),
+        assert_int_equal(download_formula_6_ns(&paper, g->dims), g->sequential_ns);
+        assert_int_equal(download_formula_7_ns(&paper, g->dims), g->scatter_ns);
+        assert_int_equal(download_formula_8_ns(&paper, g->dims, g->sequential_scatter_x),
                          g->sequential_scatter_ns);
-        assert_int_equal(download_decremental_ns(&costs, &network, g->decremental_x),
+        assert_int_equal(download_formula_9_ns(&paper, g->dims, g->decremental_x),
                          g->decremental_ns);
-        assert_int_equal(download_decremental_ns(&costs, &network, g->dims), g->one_root_ns);
+        assert_int_equal(download_formula_9_ns(&paper, g->dims, g->dims), g->one_root_ns);
+    }
+}
+
+static struct download_costs costs_of(const struct golden *g, struct drawn *drawn)
+{
+    make_sets(drawn, 1u << g->dims, (uint32_t)g->set_bytes, (uint32_t)g->block_bytes, 0);
+    return (struct download_costs){.beta_ns = g->beta_ns,
+                                   .beta_host_ns = g->beta_ns * 3 / 2,
+                                   .tau_ns = 8000,
+                                   .list = &drawn->list};
+}
+
+/* On the paper's machine what is sent takes what the paper says: decremental by (9), sequential by
+ * (6), for there is nothing in common in a message to one node. */
+TEST(what_is_sent_takes_the_papers_time)
+{
+    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
+        const struct golden *g = &golden[i];
+        struct drawn drawn;
+        struct download_costs costs = costs_of(g, &drawn);
+        struct download_paper paper = paper_of(g);
+        struct network network = cube(g->dims);
+        struct download_plan plan;
+        char error[DOWNLOAD_ERROR_MAX];
+
+        for (unsigned x = 0; x <= g->dims; x++) {
+            assert_true(
+                download_make_plan(&plan, STRATEGY_DECREMENTAL, (int)x, &network, &costs, error));
+            assert_int_equal(download_closed_ns(&costs, &network, STRATEGY_DECREMENTAL, x),
+                             download_formula_9_ns(&paper, g->dims, x));
+            assert_int_equal(plan.predicted_ns, download_formula_9_ns(&paper, g->dims, x));
+        }
+        assert_true(download_make_plan(&plan, STRATEGY_SEQUENTIAL, DOWNLOAD_X_BEST, &network,
+                                       &costs, error));
+        assert_int_equal(plan.predicted_ns, g->sequential_ns);
+    }
+}
+
+/* The paper's figures 1 and 2: with nothing in common, half, and all but one element. */
+TEST(overlaps_make_decremental_scattering_faster)
+{
+    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
+        struct drawn drawn;
+        struct download_costs costs = costs_of(&golden[i], &drawn);
+        struct network network = cube(golden[i].dims);
+        uint64_t before_ns = UINT64_MAX;
+
+        for (uint32_t step = (uint32_t)golden[i].set_bytes; step > 0; step /= 2) {
+            struct download_plan plan;
+            char error[DOWNLOAD_ERROR_MAX];
+
+            make_sets(&drawn, network.nodes, (uint32_t)golden[i].set_bytes, step, 0);
+            assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, DOWNLOAD_X_BEST, &network,
+                                           &costs, error));
+            assert_true(plan.predicted_ns < before_ns);
+            before_ns = plan.predicted_ns;
+        }
     }
 }
 
 TEST(no_strategy_is_below_the_bound)
 {
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
-        struct download_costs costs = costs_of(&golden[i]);
+        struct drawn drawn;
+        struct download_costs costs = costs_of(&golden[i], &drawn);
         struct network network = cube(golden[i].dims);
         uint64_t bound_ns = download_bound_ns(&costs, network.nodes);
 
-        assert_true(bound_ns > 0 && bound_ns < download_sequential_ns(&costs, golden[i].dims));
-        assert_true(bound_ns < download_scatter_ns(&costs, golden[i].dims));
-        for (unsigned x = 0; x <= golden[i].dims; x++) {
-            assert_true(bound_ns < download_decremental_ns(&costs, &network, x));
-        }
-    }
-    /* 100 bytes for all and 16 for each of 8 nodes, 8 us a byte */
-    struct download_costs costs = {.tau_ns = 8000, .common_bytes = 100, .block_bytes = 16};
-    assert_int_equal(download_bound_ns(&costs, 8), 8000 * (100 + 8 * 16));
-}
-
-TEST(the_best_x_is_the_best_of_all)
-{
-    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
-        struct download_costs costs = costs_of(&golden[i]);
-        struct network network = cube(golden[i].dims);
-
-        for (costs.block_bytes = 0; costs.block_bytes < 600; costs.block_bytes++) {
-            unsigned best = download_best_x(&costs, &network);
-            uint64_t best_ns = download_decremental_ns(&costs, &network, best);
-
+        assert_true(bound_ns > 0);
+        for (int s = 0; s < STRATEGIES; s++) {
             for (unsigned x = 0; x <= golden[i].dims; x++) {
-                uint64_t ns = download_decremental_ns(&costs, &network, x);
-
-                assert_true(best_ns <= ns);
-                assert_true(best <= x || best_ns < ns); /* the smallest of equals */
+                assert_true(bound_ns < download_closed_ns(&costs, &network, (enum strategy)s, x));
             }
         }
     }
+    /* 100 bytes for all and 16 for each of 8 nodes, 8 us a byte */
+    struct drawn drawn;
+    make_sets(&drawn, 8, 116, 16, 0);
+    struct download_costs costs = {.tau_ns = 8000, .list = &drawn.list};
+    assert_int_equal(download_bound_ns(&costs, 8), 8000 * (100 + 8 * 16));
 }
 
 /* The hops of a circuit after the first; what the host sends to a neighbour of node 0 goes there at
@@ -113,8 +183,10 @@ static uint64_t follow(const struct download_costs *costs, const struct network 
         uint32_t half = network_half(network, count);
         uint64_t given_ns;
 
-        ready_ns += costs->beta_ns + more_hops_ns(costs, network, root, root + half) +
-                    (costs->common_bytes + costs->block_bytes * (count - half)) * costs->tau_ns;
+        ready_ns +=
+            costs->beta_ns + more_hops_ns(costs, network, root, root + half) +
+            load_data_bytes(costs->list, 0, costs->list->segments, root + half, count - half) *
+                costs->tau_ns;
         given_ns = follow(costs, network, root + half, count - half, ready_ns);
         end_ns = given_ns > end_ns ? given_ns : end_ns;
         count = half;
@@ -133,8 +205,10 @@ static uint64_t simulate(const struct download_plan *plan, const struct download
         const struct download_message *message = &plan->messages[i];
         uint64_t ns;
 
-        host_ns += costs->beta_host_ns + more_hops_ns(costs, network, 0, message->root) +
-                   (costs->common_bytes + costs->block_bytes * message->count) * costs->tau_ns;
+        host_ns +=
+            costs->beta_host_ns + more_hops_ns(costs, network, 0, message->root) +
+            load_data_bytes(costs->list, 0, costs->list->segments, message->root, message->count) *
+                costs->tau_ns;
         ns = follow(costs, network, message->root, message->count, host_ns);
         end_ns = ns > end_ns ? ns : end_ns;
     }
@@ -175,6 +249,69 @@ static void draw_network(struct network *network, uint32_t *seed)
     assert_true(network_parse(network, name, &machine_limits, error));
 }
 
+/* The same segments for all: an image, windows, private blocks, as they come. */
+static void draw_even(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
+{
+    uint32_t segments = 1 + next_random(seed) % 4;
+
+    load_list_pack(drawn->bytes, nodes, 1, segments);
+    load_program_pack(drawn->bytes, 0,
+                      &(struct load_program){.count = nodes, .top = next_random(seed) % 1000});
+    for (uint32_t i = 0; i < segments; i++) {
+        uint32_t bytes = 1 + next_random(seed) % 50000;
+        uint32_t kind = next_random(seed) % 3;
+        uint32_t step = kind == 0 ? 0 : kind == 1 ? bytes : next_random(seed) % bytes;
+        load_segment_pack(drawn->bytes, i,
+                          &(struct load_segment){.count = nodes, .bytes = bytes, .step = step});
+    }
+    open_drawn(drawn);
+}
+
+/* Segments of ranges, and ones that are others' once more. */
+static void draw_uneven(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
+{
+    uint32_t segments = 1 + next_random(seed) % 12, cut = next_random(seed) % nodes;
+    uint32_t programs = cut > 0 ? 2 : 1;
+    struct load_segment before = {0};
+
+    load_list_pack(drawn->bytes, nodes, programs, segments);
+    load_program_pack(drawn->bytes, 0,
+                      &(struct load_program){.count = cut > 0 ? cut : nodes, .top = 500});
+    if (cut > 0) {
+        load_program_pack(drawn->bytes, 1,
+                          &(struct load_program){cut, nodes - cut, 0, 0, 0, 0, 0, 0, 900});
+    }
+    for (uint32_t i = 0; i < segments; i++) {
+        struct load_segment segment = {.first = next_random(seed) % nodes,
+                                       .bytes = 1 + next_random(seed) % 5000};
+        segment.count = 1 + next_random(seed) % (nodes - segment.first);
+        if (i > 0 && before.step == 0 && next_random(seed) % 2) {
+            segment.bytes = before.bytes;
+            segment.flags = LOAD_SAME;
+        } else if (next_random(seed) % 2) {
+            segment.step = 1 + next_random(seed) % segment.bytes;
+        }
+        load_segment_pack(drawn->bytes, i, &segment);
+        before = segment;
+    }
+    open_drawn(drawn);
+}
+
+static struct download_costs draw_costs(uint32_t *seed, const struct load_list *list)
+{
+    return (struct download_costs){.beta_ns = next_random(seed) % 100000,
+                                   .beta_host_ns = next_random(seed) % 100000,
+                                   .hop_ns = next_random(seed) % 20000,
+                                   .tau_ns = next_random(seed) % 1000,
+                                   .list = list};
+}
+
+static int draw_x(const struct network *network, uint32_t *seed)
+{
+    return next_random(seed) % 2 ? DOWNLOAD_X_BEST
+                                 : (int)(next_random(seed) % (network_halvings(network) + 1));
+}
+
 TEST(every_plan_reaches_every_node_once_in_the_predicted_time)
 {
     uint32_t seed = 1;
@@ -182,49 +319,226 @@ TEST(every_plan_reaches_every_node_once_in_the_predicted_time)
 
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         struct network network;
-        struct download_costs costs = {.beta_ns = next_random(&seed) % 100000,
-                                       .hop_ns = next_random(&seed) % 20000,
-                                       .tau_ns = next_random(&seed) % 1000,
-                                       .common_bytes = next_random(&seed) % 50000,
-                                       .block_bytes = next_random(&seed) % 500};
-        enum strategy strategy = (enum strategy)(next_random(&seed) % 4);
+        struct drawn drawn;
         struct download_plan plan;
-        int x = DOWNLOAD_X_BEST;
 
         draw_network(&network, &seed);
-        if (next_random(&seed) % 2) {
-            x = (int)(next_random(&seed) % (network_halvings(&network) + 1));
-        }
+        (trial % 2 ? draw_uneven : draw_even)(&drawn, network.nodes, &seed);
+        struct download_costs costs = draw_costs(&seed, &drawn.list);
+        enum strategy strategy = (enum strategy)(next_random(&seed) % STRATEGY_NAMES);
+        int x = draw_x(&network, &seed);
 
-        costs.beta_host_ns = costs.beta_ns + next_random(&seed) % 100000;
-        assert_true(download_make_plan(&plan, strategy, x, &network, &costs, error));
+        if (!download_make_plan(&plan, strategy, x, &network, &costs, error)) {
+            assert_int_equal(strategy, STRATEGY_SEQUENTIAL_SCATTER); /* too many messages */
+            continue;
+        }
         assert_int_equal(simulate(&plan, &costs, &network), plan.predicted_ns);
         check_cover(&plan, &network);
     }
 }
 
+/* Sigma at least 1, and the same for all. */
+TEST(the_closed_forms_are_the_replay_where_they_hold)
+{
+    uint32_t seed = 2;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        struct network network;
+        struct drawn drawn;
+        struct download_plan plan;
+
+        draw_network(&network, &seed);
+        draw_even(&drawn, network.nodes, &seed);
+        struct download_costs costs = draw_costs(&seed, &drawn.list);
+        enum strategy strategy = (enum strategy)(next_random(&seed) % STRATEGIES);
+        costs.beta_host_ns += costs.beta_ns;
+        if (download_make_plan(&plan, strategy, draw_x(&network, &seed), &network, &costs, error)) {
+            assert_int_equal(download_closed_ns(&costs, &network, strategy, plan.x),
+                             plan.predicted_ns);
+        }
+    }
+}
+
+/* Below sigma 1 an earlier block may be the last to end, which a sum does not know. */
+TEST(the_replay_is_right_where_the_sum_is_too_small)
+{
+    struct network network = cube(4);
+    struct drawn drawn;
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    make_sets(&drawn, network.nodes, 1000, 1000, 0);
+    struct download_costs costs = {.beta_ns = 100000, .tau_ns = 1, .list = &drawn.list};
+    assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 0, &network, &costs, error));
+    assert_int_equal(plan.predicted_ns, simulate(&plan, &costs, &network));
+    assert_true(plan.predicted_ns > download_closed_ns(&costs, &network, STRATEGY_DECREMENTAL, 0));
+}
+
+/* Of all x, and of all strategies; the smallest x of equals. */
+TEST(the_best_is_the_best_of_all)
+{
+    uint32_t seed = 3;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    for (unsigned trial = 0; trial < TRIALS / 10; trial++) {
+        struct network network;
+        struct drawn drawn;
+        struct download_plan best, any, one;
+
+        draw_network(&network, &seed);
+        (trial % 2 ? draw_uneven : draw_even)(&drawn, network.nodes, &seed);
+        struct download_costs costs = draw_costs(&seed, &drawn.list);
+        assert_true(
+            download_make_plan(&any, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
+        for (int s = 0; s < STRATEGIES; s++) {
+            enum strategy strategy = (enum strategy)s;
+            if (!download_make_plan(&best, strategy, DOWNLOAD_X_BEST, &network, &costs, error)) {
+                continue;
+            }
+            assert_true(any.predicted_ns <= best.predicted_ns);
+            for (int x = 0; x <= (int)network_halvings(&network); x++) {
+                if (download_make_plan(&one, strategy, x, &network, &costs, error)) {
+                    assert_true(best.predicted_ns <= one.predicted_ns);
+                    assert_true((int)best.x <= x || best.predicted_ns < one.predicted_ns ||
+                                strategy == STRATEGY_SCATTER);
+                }
+            }
+        }
+    }
+}
+
 TEST(an_x_beyond_the_halvings_is_refused)
 {
-    struct download_costs costs = {0};
+    struct drawn drawn;
+    struct download_costs costs = {.list = &drawn.list};
     struct network network = cube(3);
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
+    make_sets(&drawn, 8, 10, 10, 0);
     assert_false(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, error));
 }
 
 TEST(what_has_more_messages_than_a_plan_is_refused)
 {
-    struct download_costs costs = {0};
+    struct drawn drawn;
+    struct download_costs costs = {.list = &drawn.list};
     struct network network = cube(8);
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
+    make_sets(&drawn, 256, 10, 10, 0);
     assert_false(download_make_plan(&plan, STRATEGY_SEQUENTIAL, 0, &network, &costs, error));
     assert_false(
-        download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 7, &network, &costs, error));
+        download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 6, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 0, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_AUTO, 0, &network, &costs, error));
+}
+
+/* Sets of 10 MiB on 8 nodes, each with room for 41 MiB behind its program's top at 1 MiB: a root
+ * may pass on to four others, the list of 68 bytes beside. */
+TEST(a_root_without_room_is_refused_and_auto_finds_another_way)
+{
+    enum { MIB = 1 << 20, ROOM = 41 * MIB };
+    struct drawn drawn;
+    struct download_costs costs = {
+        .beta_ns = 1000, .beta_host_ns = 9000, .tau_ns = 1, .list = &drawn.list};
+    struct network network = cube(3);
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    make_sets(&drawn, 8, 10 * MIB, 10 * MIB, MIB);
+    costs.memory_end = MIB + ROOM;
+    assert_false(
+        download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_string_equal(error, "--strategy scatter: node 0 would hold 70.0 MiB for others, it has "
+                               "room for 41.0 MiB: use sequential or auto");
+    assert_false(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 2, &network, &costs, error));
+    costs.memory_end = MIB + 30 * MIB + 67; /* one byte too few for the list and three sets */
+    assert_false(
+        download_make_plan(&plan, STRATEGY_DECREMENTAL, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_int_equal(plan.strategy, STRATEGY_SEQUENTIAL_SCATTER);
+    assert_true(plan.x < 2);
+    costs.memory_end++;
+    assert_true(
+        download_make_plan(&plan, STRATEGY_DECREMENTAL, DOWNLOAD_X_BEST, &network, &costs, error));
+    costs.memory_end = MIB + 67; /* not even the list */
+    assert_false(
+        download_make_plan(&plan, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
+}
+
+/* Only the nodes behind the fourth have a large program, so node 0 may serve the first half. */
+TEST(room_is_that_of_each_nodes_own_program)
+{
+    struct drawn drawn;
+    struct download_costs costs = {
+        .beta_ns = 10, .beta_host_ns = 10, .tau_ns = 1, .memory_end = 5000, .list = &drawn.list};
+    struct network network = cube(3);
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    load_list_pack(drawn.bytes, 8, 2, 1);
+    load_program_pack(drawn.bytes, 0, &(struct load_program){.count = 4, .top = 1000});
+    load_program_pack(drawn.bytes, 1, &(struct load_program){4, 4, 0, 0, 0, 0, 0, 0, 4800});
+    load_segment_pack(drawn.bytes, 0,
+                      &(struct load_segment){.count = 8, .bytes = 500, .step = 500});
+    open_drawn(&drawn);
+    assert_false(
+        download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_non_null(strstr(error, "node 4 would hold"));
+    costs.memory_end = 6600; /* node 4 passes on three sets */
+    assert_true(
+        download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
+}
+
+TEST(a_comparison_tells_what_each_strategy_would_do)
+{
+    struct drawn drawn;
+    struct download_costs costs = {
+        .beta_ns = 1000, .beta_host_ns = 1500, .tau_ns = 10, .list = &drawn.list};
+    struct network network = cube(3);
+    struct download_choice choices[STRATEGIES];
+
+    make_sets(&drawn, 8, 100, 50, 1000);
+    costs.memory_end = 1000 + 68 + 60; /* a root may pass on to one */
+    download_compare(choices, DOWNLOAD_X_BEST, &network, &costs);
+    assert_false(choices[STRATEGY_SCATTER].fits);
+    assert_true(choices[STRATEGY_SCATTER].sends);
+    assert_int_equal(choices[STRATEGY_SCATTER].count, 1);
+    assert_int_equal(choices[STRATEGY_SCATTER].bytes, 50 + 8 * 50);
+    assert_false(choices[STRATEGY_DECREMENTAL].fits);
+    assert_true(choices[STRATEGY_SEQUENTIAL].fits);
+    assert_int_equal(choices[STRATEGY_SEQUENTIAL].count, 8);
+    assert_int_equal(choices[STRATEGY_SEQUENTIAL].bytes, 800);
+    assert_int_equal(choices[STRATEGY_SEQUENTIAL].predicted_ns, 8 * (1500 + 1000));
+    assert_true(choices[STRATEGY_SEQUENTIAL_SCATTER].fits);
+    assert_true(choices[STRATEGY_SEQUENTIAL_SCATTER].x <= 1);
+}
+
+/* The largest machine, all x of all strategies: a user waits for it. */
+TEST(a_choice_among_65536_nodes_takes_no_second)
+{
+    struct drawn drawn;
+    struct network network = cube(16);
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+    struct timespec begun, ended;
+    uint32_t seed = 4;
+
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    for (unsigned i = 0; i < 2; i++) {
+        (i ? draw_uneven : draw_even)(&drawn, network.nodes, &seed);
+        struct download_costs costs = draw_costs(&seed, &drawn.list);
+        costs.memory_end = UINT32_MAX;
+        assert_true(
+            download_make_plan(&plan, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    assert_true(ended.tv_sec - begun.tv_sec <= 1);
 }
 
 TEST(strategies_are_read_by_the_names_they_print)
@@ -232,7 +546,7 @@ TEST(strategies_are_read_by_the_names_they_print)
     enum strategy read;
     char error[DOWNLOAD_ERROR_MAX];
 
-    for (int s = STRATEGY_DECREMENTAL; s <= STRATEGY_SEQUENTIAL_SCATTER; s++) {
+    for (int s = 0; s < STRATEGY_NAMES; s++) {
         assert_true(
             download_parse_strategy(download_strategy_name((enum strategy)s), &read, error));
         assert_int_equal(read, s);
