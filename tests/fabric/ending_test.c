@@ -378,7 +378,7 @@ TEST(who_enters_with_a_program_that_an_offer_without_room_ends_hears_so)
                                .first_rank = 1,
                                .first = {.operation = ECUBE_ALIGN},
                                .other_rank = ID_UNKNOWN};
-    struct offer_body offer = fabric_offer(fabric, UINT32_MAX, 0);
+    struct offer_body offer = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
     uint8_t entry[ENTER_BYTES], offered[OFFER_BYTES];
     const struct memory_said *said = &fabric->nodes[0].ends[0].said;
 
@@ -395,6 +395,7 @@ TEST(who_enters_with_a_program_that_an_offer_without_room_ends_hears_so)
     fabric_settle(fabric);
     assert_int_equal(said->packets[PACKET_ENTERED], entered);
     offer.generation = (uint8_t)(fabric->runs + 1);
+    offer.message_bytes = UINT32_MAX;
     offer_pack(offered, &offer);
     assert_int_equal(
         router_send(&fabric->nodes[1].node->router, PACKET_OFFER, 0, offered, sizeof offered),

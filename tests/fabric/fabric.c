@@ -56,7 +56,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
                                  .program = n->program,
                                  .program_address = FABRIC_PROGRAM,
                                  .program_bytes = bytes,
-                                 .blocks_address = FABRIC_BLOCKS,
+                                 .stack_top = FABRIC_IMAGE,
                                  .image_address = FABRIC_IMAGE,
                                  .memory = n->memory,
                                  .plans = n->plans,
@@ -122,7 +122,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     fabric->count = fabric->network.nodes;
     fabric->nodes = must(calloc(fabric->count, sizeof *fabric->nodes));
     fabric->blocks = must(calloc(fabric->count, FABRIC_BLOCK_BYTES));
-    fabric->digests = must(calloc(fabric->count, DIGEST_BYTES));
+    fabric->block_digests = must(calloc(fabric->count, DIGEST_BYTES));
     wire(fabric);
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         make_node(fabric, rank);
@@ -195,7 +195,7 @@ void fabric_free(struct fabric *fabric)
     }
     free(fabric->nodes);
     free(fabric->blocks);
-    free(fabric->digests);
+    free(fabric->block_digests);
     free(fabric->host_memory);
     plan_cache_free(fabric->cache);
     clear_preload(&fabric->preload);
@@ -353,19 +353,70 @@ static bool all_started(struct fabric *fabric)
     return true;
 }
 
-struct offer_body fabric_offer(const struct fabric *fabric, uint32_t image_bytes,
-                               uint8_t generation)
+static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
 {
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, data, bytes);
+    sha256_end(&sha, digest);
+}
+
+/* Where the list says that the block lies: behind the image, however long it is. */
+static uint32_t block_of(uint32_t image_bytes)
+{
+    return image_bytes <= FABRIC_IMAGE_BYTES
+               ? (uint32_t)FABRIC_BLOCK
+               : FABRIC_IMAGE + (image_bytes + PROTECTED_PAGE_BYTES - 1) / PROTECTED_PAGE_BYTES *
+                                    PROTECTED_PAGE_BYTES;
+}
+
+void fabric_list(struct fabric *fabric, uint32_t image_bytes)
+{
+    uint32_t block_at = block_of(image_bytes);
+    struct load_program program = {.count = fabric->count,
+                                   .entry = FABRIC_IMAGE,
+                                   .bss_end = FABRIC_IMAGE + image_bytes,
+                                   .code_end = FABRIC_CODE_END,
+                                   .constants_end = FABRIC_CONSTANTS_END,
+                                   .data_start = block_at,
+                                   .data_end = block_at + PROTECTED_PAGE_BYTES,
+                                   .top = block_at + PROTECTED_PAGE_BYTES};
+    struct load_segment image = {
+        .count = fabric->count, .address = FABRIC_IMAGE, .bytes = image_bytes};
+    struct load_segment block = {.count = fabric->count,
+                                 .address = block_at,
+                                 .bytes = FABRIC_BLOCK_BYTES,
+                                 .step = FABRIC_BLOCK_BYTES,
+                                 .flags = LOAD_BLOCK};
+
+    load_list_pack(fabric->list, fabric->count, 1, 2);
+    load_program_pack(fabric->list, 0, &program);
+    load_segment_pack(fabric->list, 0, &image);
+    load_segment_pack(fabric->list, 1, &block);
+    digest_of(fabric->list, sizeof fabric->list, fabric->list_digest);
+}
+
+struct offer_body fabric_offer(struct fabric *fabric, uint32_t image_bytes, uint8_t generation)
+{
+    fabric_list(fabric, image_bytes);
     return (struct offer_body){.name = FABRIC_DOWNLOAD,
-                               .entry = FABRIC_IMAGE,
-                               .base = FABRIC_IMAGE,
-                               .common_bytes = image_bytes,
-                               .block_bytes = FABRIC_BLOCK_BYTES,
                                .count = fabric->count,
+                               .list_bytes = sizeof fabric->list,
+                               .message_bytes = (uint32_t)sizeof fabric->list + image_bytes +
+                                                fabric->count * (uint32_t)FABRIC_BLOCK_BYTES,
+                               .to_segment = 2,
+                               .top = block_of(image_bytes) + PROTECTED_PAGE_BYTES,
                                .generation = generation,
-                               .bss_end = FABRIC_IMAGE + image_bytes,
-                               .code_end = FABRIC_IMAGE,
-                               .constants_end = FABRIC_IMAGE};
+                               .digest = fabric->list_digest};
+}
+
+uint8_t *fabric_message_of(const struct fabric *fabric, const struct offer_body *offer)
+{
+    uint8_t *message = must(calloc(1, offer->message_bytes));
+
+    memcpy(message, fabric->list, sizeof fabric->list);
+    return message;
 }
 
 struct state_body fabric_heard_state(const struct fabric *fabric)
@@ -416,14 +467,16 @@ static void make_blocks(struct fabric *fabric)
 {
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         uint8_t *block = fabric->blocks + rank * FABRIC_BLOCK_BYTES;
-        struct sha256 sha;
+
         block_pack(block, &(struct block_header){.rank = rank});
-        sha256_begin(&sha);
-        sha256_add(&sha, block, FABRIC_BLOCK_BYTES);
-        sha256_add(&sha, fabric->image, FABRIC_IMAGE_BYTES);
-        sha256_end(&sha, fabric->digests[rank]);
+        digest_of(block, FABRIC_BLOCK_BYTES, fabric->block_digests[rank]);
         fabric->nodes[rank].started = false;
     }
+    digest_of(fabric->image, FABRIC_IMAGE_BYTES, fabric->image_digest[0]);
+    fabric->strings[0] = fabric->image;
+    fabric->strings[1] = fabric->blocks;
+    fabric->digests[0] = (const uint8_t(*)[DIGEST_BYTES])fabric->image_digest;
+    fabric->digests[1] = (const uint8_t(*)[DIGEST_BYTES])fabric->block_digests;
 }
 
 /* Tests end programs in ways that the host does not hear of. */
@@ -449,23 +502,19 @@ static bool root_takes(struct fabric *fabric)
 
 bool fabric_download(struct fabric *fabric)
 {
-    struct controller_program program = {.blocks = fabric->blocks,
-                                         .image = fabric->image,
-                                         .block_bytes = FABRIC_BLOCK_BYTES,
-                                         .image_bytes = FABRIC_IMAGE_BYTES,
-                                         .base = FABRIC_IMAGE,
-                                         .entry = FABRIC_IMAGE,
-                                         .bss_end = FABRIC_IMAGE + FABRIC_IMAGE_BYTES,
-                                         .code_end = FABRIC_CODE_END,
-                                         .constants_end = FABRIC_CONSTANTS_END,
-                                         .digests = (const uint8_t(*)[DIGEST_BYTES])fabric->digests,
-                                         .messages = &fabric->message,
-                                         .message_count = 1};
+    struct controller_load load = {.list = fabric->list,
+                                   .list_bytes = sizeof fabric->list,
+                                   .list_digest = fabric->list_digest,
+                                   .strings = fabric->strings,
+                                   .digests = fabric->digests,
+                                   .messages = &fabric->message,
+                                   .count = 1};
 
     forget_programs(fabric);
     make_blocks(fabric);
+    fabric_list(fabric, FABRIC_IMAGE_BYTES);
     fabric->message = (struct download_message){.root = 0, .count = fabric->count};
-    if (controller_load(&fabric->controller, &program, fabric->now_us) != CONTROLLER_OK) {
+    if (controller_load(&fabric->controller, &load, fabric->now_us) != CONTROLLER_OK) {
         return false;
     }
     fabric->runs = fabric->controller.generation;

@@ -14,16 +14,20 @@
 #include "node/state.h"
 #include "router/port.h"
 #include "tests/fabric/memory_link.h"
+#include "wire/load.h"
 
 enum {
     FABRIC_PROGRAM = 0x20900000, /* anywhere */
-    FABRIC_BLOCKS = FABRIC_PROGRAM + 0x10000,
     FABRIC_IMAGE = FABRIC_PROGRAM + 0x40000,
-    FABRIC_DATA = FABRIC_IMAGE + 0x10000, /* where tests put their data */
     FABRIC_IMAGE_BYTES = 9000,
     FABRIC_CODE_END = FABRIC_IMAGE + 4096,
     FABRIC_CONSTANTS_END = FABRIC_CODE_END + 4096,
+    FABRIC_BLOCK = FABRIC_CONSTANTS_END + 4096, /* the data that is read-only */
+    FABRIC_TOP = FABRIC_BLOCK + 4096,
+    FABRIC_DATA = FABRIC_TOP + 0x10000, /* where tests put their data: no download comes there */
     FABRIC_BLOCK_BYTES = 64,
+    FABRIC_LIST_BYTES =
+        LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 2 * LOAD_SEGMENT_BYTES, /* image, blocks */
     FABRIC_DOWNLOAD = 7, /* the name of a test's own */
     FABRIC_EVENTS = 4096,
     FABRIC_PLAN_BYTES = 64 * 1024
@@ -67,7 +71,11 @@ struct fabric {
     unsigned event_count;
     uint8_t image[FABRIC_IMAGE_BYTES];
     uint8_t *blocks;
-    uint8_t (*digests)[DIGEST_BYTES];
+    uint8_t list[FABRIC_LIST_BYTES], list_digest[DIGEST_BYTES];
+    uint8_t image_digest[1][DIGEST_BYTES];
+    uint8_t (*block_digests)[DIGEST_BYTES];
+    const uint8_t *strings[2];
+    const uint8_t (*digests[2])[DIGEST_BYTES];
     struct download_message message;
     uint8_t runs;               /* downloads so far */
     uint32_t accepted, refused; /* circuits of the host */
@@ -107,9 +115,13 @@ bool fabric_begin(struct fabric *fabric);
 /* The hop list of a schedule's circuit to a neighbour, whose turn it is. */
 extern const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES];
 
-/* The OFFER of an image for the whole fabric. */
-struct offer_body fabric_offer(const struct fabric *fabric, uint32_t image_bytes,
-                               uint8_t generation);
+/* The list of an image of so many bytes for the whole fabric, and of its blocks, goes to
+ * fabric->list. */
+void fabric_list(struct fabric *fabric, uint32_t image_bytes);
+/* The same, and its OFFER. */
+struct offer_body fabric_offer(struct fabric *fabric, uint32_t image_bytes, uint8_t generation);
+/* The message to that OFFER: the list, and zeros. To be freed. */
+uint8_t *fabric_message_of(const struct fabric *fabric, const struct offer_body *offer);
 
 /* The one packet of this kind that the host has heard, unpacked. */
 struct state_body fabric_heard_state(const struct fabric *fabric);

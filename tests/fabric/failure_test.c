@@ -356,7 +356,7 @@ static bool two_answers(struct fabric *fabric)
     return fabric->accepted + fabric->refused == 2;
 }
 
-static void offer_image(struct fabric *fabric, uint32_t image_bytes)
+static struct offer_body offer_image(struct fabric *fabric, uint32_t image_bytes)
 {
     struct offer_body offered = fabric_offer(fabric, image_bytes, 0);
     uint8_t offer[OFFER_BYTES];
@@ -364,6 +364,17 @@ static void offer_image(struct fabric *fabric, uint32_t image_bytes)
     offer_pack(offer, &offered);
     assert_int_equal(router_send(&fabric->controller.router, PACKET_OFFER, 0, offer, sizeof offer),
                      E_OK);
+    return offered;
+}
+
+/* The circuit that brings what was offered. */
+static struct circuit_source circuit_of(const struct fabric *fabric, const struct offer_body *offer)
+{
+    return (struct circuit_source){.match = FABRIC_DOWNLOAD,
+                                   .flags = OPEN_IMAGE,
+                                   .tag = offer->list_bytes,
+                                   .data = {fabric_message_of(fabric, offer)},
+                                   .bytes = {offer->message_bytes}};
 }
 
 /* The second of two circuits for one offer comes while the bytes of the first do. */
@@ -371,17 +382,11 @@ TEST(a_download_takes_one_circuit)
 {
     enum { IMAGE_BYTES = 400000 }; /* more than a link's window */
     struct fabric *fabric = fabric_make(1, 1 << 20, 21, no_fault, ipsc860);
-    uint8_t *image = calloc(1, IMAGE_BYTES);
-    uint8_t blocks[2 * FABRIC_BLOCK_BYTES] = {0};
 
-    assert_non_null(image);
     fabric_settle(fabric);
-    offer_image(fabric, IMAGE_BYTES);
+    struct offer_body offered = offer_image(fabric, IMAGE_BYTES);
     fabric_settle(fabric);
-    struct circuit_source source = {.match = FABRIC_DOWNLOAD,
-                                    .flags = OPEN_IMAGE,
-                                    .data = {blocks, image},
-                                    .bytes = {sizeof blocks, IMAGE_BYTES}};
+    struct circuit_source source = circuit_of(fabric, &offered);
     assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
     while (fabric->accepted == 0) {
         fabric_round(fabric);
@@ -392,7 +397,7 @@ TEST(a_download_takes_one_circuit)
     fabric_settle(fabric);
     assert_int_equal(fabric_count_events(fabric, PACKET_RECEIPT), 2);
     fabric_free(fabric);
-    free(image);
+    free((void *)source.data[0]);
 }
 
 static unsigned dead_links_reported(const struct fabric *fabric)
@@ -446,17 +451,13 @@ static bool two_receipts(struct fabric *fabric)
  * before STOP is. */
 TEST(a_download_waits_for_a_program_that_is_being_stopped)
 {
-    static uint8_t blocks[2 * FABRIC_BLOCK_BYTES];
     struct fabric *fabric = fabric_started(1, 4 << 20, 23);
-    struct circuit_source source = {.match = FABRIC_DOWNLOAD,
-                                    .flags = OPEN_IMAGE,
-                                    .data = {blocks, fabric->image},
-                                    .bytes = {sizeof blocks, FABRIC_IMAGE_BYTES}};
 
     end_program(fabric, 0);
     fabric_settle(fabric);
     fabric->event_count = 0;
-    offer_image(fabric, FABRIC_IMAGE_BYTES);
+    struct offer_body offered = offer_image(fabric, FABRIC_IMAGE_BYTES);
+    struct circuit_source source = circuit_of(fabric, &offered);
     fabric_settle(fabric);
     assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
     fabric_settle(fabric);
@@ -464,6 +465,7 @@ TEST(a_download_waits_for_a_program_that_is_being_stopped)
     assert_int_equal(router_send(&fabric->controller.router, PACKET_STOP, 1, NULL, 0), E_OK);
     assert_true(fabric_run(fabric, two_receipts));
     fabric_free(fabric);
+    free((void *)source.data[0]);
 }
 
 /* What is late here passes through the node within one step: it is handed to load.c, and what that
@@ -491,7 +493,7 @@ TEST(word_of_an_earlier_download_is_not_taken_for_the_present_one)
     load_offer(node, &offer);
     assert_int_equal(node->load.state, LOAD_RECEIVING);
     load_notice(node, &sent);
-    assert_int_equal(node->load.sends_pending, 0);
+    assert_int_equal(node->load.feeds_used, 0);
     fabric_free(fabric);
 }
 

@@ -191,7 +191,7 @@ TEST_WITH(an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told, n
     assert_int_equal(router_slots_free(router), SLOTS_MAX);
     node_faults(all, &null_pointer);
     assert_int_equal(node_said(all, TO_HOST)->packets[PACKET_FAULT], faults);
-    offer_pack(offer, &(struct offer_body){.name = OFFERED});
+    offer_pack(offer, &(struct offer_body){.name = OFFERED, .digest = large});
     assert_int_equal(
         router_send(&all->fabric->nodes[1].node->router, PACKET_OFFER, 0, offer, sizeof offer),
         E_OK);

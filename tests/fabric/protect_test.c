@@ -1,6 +1,6 @@
 /*
- * protect_test.c - code and constants of a program, which a node knows from the download: nobody
- * writes there for the program, and from there everything can be sent.
+ * protect_test.c - code, constants and read-only data of a program, which a node knows from the
+ * download: nobody writes there for the program, and from there everything can be sent.
  */
 #include <stddef.h>
 #include <string.h>
@@ -20,9 +20,11 @@ enum {
     PAGE = PROTECTED_PAGE_BYTES
 };
 
-/* In the code, in the constants, and across each of their ends but the one between them. */
-static const uint32_t fixed[] = {FABRIC_IMAGE, FABRIC_CODE_END, FABRIC_CONSTANTS_END - 4,
-                                 FABRIC_IMAGE - 4, FABRIC_CONSTANTS_END - 1};
+/* In the code, in the constants, in the data, and across each of their ends but the one between the
+ * first two. */
+static const uint32_t fixed[] = {
+    FABRIC_IMAGE, FABRIC_CODE_END,  FABRIC_CONSTANTS_END - 4, FABRIC_IMAGE - 4,
+    FABRIC_BLOCK, FABRIC_BLOCK - 4, FABRIC_TOP - 4,           FABRIC_CONSTANTS_END - 1};
 enum { FIXED = sizeof fixed / sizeof fixed[0], FIXED_ALIGNED = FIXED - 1 };
 
 static struct fabric *started(void)
@@ -234,7 +236,7 @@ TEST(an_image_that_protects_nothing_is_written_as_ever)
     struct fabric *fabric = started();
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         struct load *load = &fabric->nodes[rank].node->load;
-        load->code_end = load->constants_end = FABRIC_IMAGE;
+        load->code_end = load->constants_end = load->data_start = load->data_end = FABRIC_IMAGE;
     }
     for (unsigned i = 0; i < FIXED; i++) {
         int32_t request = receives(fabric, fixed[i], BYTES);
@@ -245,12 +247,13 @@ TEST(an_image_that_protects_nothing_is_written_as_ever)
     fabric_free(fabric);
 }
 
-/* What a node makes of an offer with these ends. */
-static int status_of(uint32_t code_end, uint32_t constants_end, uint32_t entry)
+/* What a node makes of a list with this program. */
+static int status_of(const struct load_program *program)
 {
     struct fabric *fabric =
         fabric_make(0, DATA_BYTES, 1, (struct memory_fault){0}, (struct profile){.xi_ns = 1});
-    struct offer_body offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
+    struct node *node = fabric->nodes[0].node;
+    struct offer_body offered;
     uint8_t body[OFFER_BYTES];
     struct notice offer = {.kind = NOTICE_PACKET,
                            .packet_kind = PACKET_OFFER,
@@ -259,41 +262,71 @@ static int status_of(uint32_t code_end, uint32_t constants_end, uint32_t entry)
                            .bytes = sizeof body};
 
     fabric_settle(fabric);
-    offered.code_end = code_end;
-    offered.constants_end = constants_end;
-    offered.entry = entry;
+    offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
+    load_program_pack(fabric->list, 0, program);
+    struct sha256 sha;
+    sha256_begin(&sha);
+    sha256_add(&sha, fabric->list, sizeof fabric->list);
+    sha256_end(&sha, fabric->list_digest);
     offer_pack(body, &offered);
-    load_offer(fabric->nodes[0].node, &offer);
-    const struct load *load = &fabric->nodes[0].node->load;
-    int status = load->state == LOAD_RECEIVING ? E_OK : load->status;
+    load_offer(node, &offer);
+    assert_int_equal(node->load.state, LOAD_RECEIVING);
+    memcpy(fabric_at(fabric, 0, FABRIC_TOP), fabric->list, sizeof fabric->list);
+    sha256_add(&node->load.sha, fabric->list, sizeof fabric->list);
+    int status = load_take_list(node);
     fabric_free(fabric);
     return status;
 }
 
-TEST(ends_of_code_and_constants_that_cannot_be_are_refused)
+TEST(ends_that_cannot_be_are_refused)
 {
-    enum { BASE = FABRIC_IMAGE, LATEST = BASE + 2 * PAGE }; /* of an image of 9,000 bytes */
-
-    assert_int_equal(status_of(BASE, BASE, BASE), E_OK);
-    assert_int_equal(status_of(BASE + PAGE, BASE + PAGE, BASE), E_OK);
-    assert_int_equal(status_of(BASE + PAGE, LATEST, BASE + PAGE - 2), E_OK);
+    enum { BASE = FABRIC_IMAGE, LATEST = BASE + 2 * PAGE, DATA = FABRIC_BLOCK, TOP = FABRIC_TOP };
+    struct load_program right = {.count = 1,
+                                 .entry = BASE,
+                                 .bss_end = BASE + FABRIC_IMAGE_BYTES,
+                                 .code_end = BASE + PAGE,
+                                 .constants_end = LATEST,
+                                 .data_start = DATA,
+                                 .data_end = TOP,
+                                 .top = TOP};
     static const struct {
-        uint32_t code_end, constants_end, entry;
-    } wrong[] = {{0, 0, BASE},
-                 {BASE, BASE + PAGE, BASE}, /* no code */
-                 {BASE + PAGE, BASE, BASE},
-                 {LATEST, BASE + PAGE, BASE},
-                 {BASE + PAGE + 4, LATEST, BASE},
-                 {BASE + PAGE, LATEST - 1, BASE},
-                 {BASE + PAGE, LATEST + PAGE, BASE}, /* where the heap begins */
-                 {BASE + PAGE, LATEST, BASE + PAGE}, /* a start that is no code */
-                 {BASE - PAGE, BASE - PAGE, BASE},
-                 {BASE + PAGE, 0u - PAGE, BASE},
-                 {0u - PAGE, 0u - PAGE, BASE}};
-    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(status_of(wrong[i].code_end, wrong[i].constants_end, wrong[i].entry),
-                         E_NO_ROOM);
+        uint32_t code_end, constants_end, entry, data_start, data_end;
+        int status;
+    } cases[] = {
+        {BASE + PAGE, LATEST, BASE, DATA, TOP, E_OK},
+        {BASE, BASE, BASE, DATA, TOP, E_OK},
+        {BASE, BASE, BASE, DATA + 4, TOP - 4, E_OK}, /* nothing is protected */
+        {BASE + PAGE, BASE + PAGE, BASE, DATA, DATA, E_OK},
+        {BASE + PAGE, LATEST, BASE + PAGE - 2, TOP, TOP, E_OK},
+        {0, 0, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE, BASE + PAGE, BASE, DATA, TOP, E_NO_ROOM}, /* no code */
+        {BASE + PAGE, BASE, BASE, DATA, TOP, E_NO_ROOM},
+        {LATEST, BASE + PAGE, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE + PAGE + 4, LATEST, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE + PAGE, LATEST - 1, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE + PAGE, LATEST + PAGE, BASE, DATA, TOP, E_NO_ROOM}, /* among what is written */
+        {BASE + PAGE, LATEST, BASE + PAGE, DATA, TOP, E_NO_ROOM}, /* a start that is no code */
+        {BASE - PAGE, BASE - PAGE, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE + PAGE, 0u - PAGE, BASE, DATA, TOP, E_NO_ROOM},
+        {0u - PAGE, 0u - PAGE, BASE, DATA, TOP, E_NO_ROOM},
+        {BASE + PAGE, LATEST, BASE, DATA + 4, TOP, E_NO_ROOM},
+        {BASE + PAGE, LATEST, BASE, DATA, TOP - 4, E_NO_ROOM},
+        {BASE + PAGE, LATEST, BASE, LATEST, TOP, E_NO_ROOM}, /* where the program writes */
+        {BASE + PAGE, LATEST, BASE, DATA, TOP + PAGE, E_NO_ROOM},
+        {BASE + PAGE, LATEST, BASE, TOP, DATA, E_NO_ROOM}};
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct load_program program = right;
+        program.code_end = cases[i].code_end;
+        program.constants_end = cases[i].constants_end;
+        program.entry = cases[i].entry;
+        program.data_start = cases[i].data_start;
+        program.data_end = cases[i].data_end;
+        assert_int_equal(status_of(&program), cases[i].status);
     }
+    right.top -= PAGE; /* not the one that was offered */
+    right.data_end -= PAGE;
+    assert_int_equal(status_of(&right), E_NO_ROOM);
 }
 
 TEST(all_nodes_are_told_the_ends)
@@ -303,6 +336,8 @@ TEST(all_nodes_are_told_the_ends)
         const struct load *load = &fabric->nodes[rank].node->load;
         assert_int_equal(load->code_end, FABRIC_CODE_END);
         assert_int_equal(load->constants_end, FABRIC_CONSTANTS_END);
+        assert_int_equal(load->data_start, FABRIC_BLOCK);
+        assert_int_equal(load->data_end, FABRIC_TOP);
     }
     fabric_free(fabric);
 }
