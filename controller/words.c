@@ -184,7 +184,8 @@ static void load_words(const struct controller *controller, const struct control
         break;
     case LOAD_WRONG:
         snprintf(text, WORDS_MAX,
-                 "download to node %u (rank %u) failed: the node holds other bytes than were sent",
+                 "download to node %u (rank %u) failed: the node holds other bytes than were sent, "
+                 "also when they are sent again",
                  rank, rank);
         break;
     default:

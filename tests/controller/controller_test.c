@@ -171,31 +171,211 @@ static void expect_load_failure(struct fake_nodes *all, enum load_failure reason
     fake_free(all);
 }
 
-/* Says a receipt with something else in it than was sent. */
-static void say_receipt(struct fake_nodes *all, uint32_t rank, int32_t status, uint32_t held_bytes,
-                        bool digest)
+/* Says a receipt for segments `first` and on of what it was sent; those in `wrong` (bits) with
+ * another digest. */
+static void say_digests(struct fake_nodes *all, uint32_t rank, unsigned first, unsigned count,
+                        unsigned wrong, bool last)
 {
-    struct receipt_body receipt = {.status = status, .held_bytes = held_bytes};
-    uint8_t body[RECEIPT_BYTES];
+    uint8_t digests[FAKE_SEGMENTS * DIGEST_BYTES];
+    const uint8_t *right[FAKE_SEGMENTS] = {all->image_digest[0], all->digests[rank]};
+    const uint32_t bytes[FAKE_SEGMENTS] = {FAKE_IMAGE_BYTES, FAKE_BLOCK_BYTES};
+    struct receipt_body receipt = {.model_ns = 7000,
+                                   .first = (uint16_t)first,
+                                   .count = (uint16_t)count,
+                                   .last = last,
+                                   .digests = digests};
+    struct node_load *load = &all->controller.nodes[rank].load;
 
-    memcpy(receipt.digest, all->digests[rank], digest ? DIGEST_BYTES : 1);
-    receipt_pack(body, &receipt);
-    fake_say(all, rank, PACKET_RECEIPT, body, sizeof body);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned segment = load->sent_from + first + i;
+        memcpy(digests + (size_t)i * DIGEST_BYTES, right[segment], DIGEST_BYTES);
+        digests[i * DIGEST_BYTES] ^= (uint8_t)(wrong >> segment & 1);
+    }
+    for (unsigned i = load->sent_from; i < load->sent_to; i++) {
+        receipt.held_bytes += bytes[i];
+    }
+    fake_say_receipt(all, rank, &receipt);
 }
 
-TEST(a_node_that_holds_other_bytes_breaks_the_download)
+static void say_failed(struct fake_nodes *all, uint32_t rank, int32_t status)
 {
-    const char *words =
-        "download to node 2 (rank 2) failed: the node holds other bytes than were sent";
+    fake_say_receipt(all, rank, &(struct receipt_body){.status = status, .last = true});
+}
+
+/* A booted ring of three whose nodes 0 and 1 hold what they were sent. */
+static struct fake_nodes *almost_loaded(void)
+{
     struct fake_nodes *all = fake_booted("ring:3");
 
     fake_load(all, false);
-    say_receipt(all, 2, E_OK, FAKE_BLOCK_BYTES + FAKE_IMAGE_BYTES, false);
-    expect_load_failure(all, LOAD_WRONG, 2, words);
-    all = fake_booted("ring:3");
+    fake_reply(all, 0, PACKET_CTS, all->controller.name);
+    fake_receipt(all, 0, 5000);
+    fake_receipt(all, 1, 6000);
+    return all;
+}
+
+/* The present repair is offered to this node: these segments of the list. */
+static void expect_repair(const struct fake_nodes *all, uint32_t rank, unsigned from, unsigned to)
+{
+    const struct fake_packet *packet = fake_last(all, PACKET_OFFER);
+    struct offer_body offer = last_offer(all);
+
+    assert_int_equal(packet->dst, rank);
+    assert_int_equal(offer.count, 1);
+    assert_int_equal(offer.from_segment, from);
+    assert_int_equal(offer.to_segment, to);
+    assert_int_equal(offer.generation, all->controller.generation);
+    assert_int_equal(offer.message_bytes,
+                     FAKE_LIST_BYTES + load_data_bytes(&all->controller.list, from, to, rank, 1));
+}
+
+TEST(a_message_is_the_list_and_the_pieces_of_its_nodes)
+{
+    struct fake_nodes *all = fake_booted("ring:3");
+
     fake_load(all, false);
-    say_receipt(all, 2, E_OK, FAKE_IMAGE_BYTES, true);
-    expect_load_failure(all, LOAD_WRONG, 2, words);
+    struct offer_body offer = last_offer(all);
+    fake_reply(all, 0, PACKET_CTS, all->controller.name);
+    assert_int_equal(offer.list_bytes, FAKE_LIST_BYTES);
+    assert_int_equal(offer.message_bytes,
+                     FAKE_LIST_BYTES + FAKE_IMAGE_BYTES + 3 * FAKE_BLOCK_BYTES);
+    assert_int_equal(offer.from_segment, 0);
+    assert_int_equal(offer.to_segment, FAKE_SEGMENTS);
+    assert_int_equal(offer.top, FAKE_TOP);
+    assert_memory_equal(offer.digest, all->list_digest, DIGEST_BYTES);
+    assert_memory_equal(all->sink, all->list, FAKE_LIST_BYTES);
+    assert_memory_equal(all->sink + FAKE_LIST_BYTES, all->image, FAKE_IMAGE_BYTES);
+    assert_memory_equal(all->sink + FAKE_LIST_BYTES + FAKE_IMAGE_BYTES, all->blocks,
+                        3 * FAKE_BLOCK_BYTES);
+    assert_int_equal(all->controller.given_bytes, FAKE_IMAGE_BYTES + 3 * FAKE_BLOCK_BYTES);
+    fake_free(all);
+}
+
+TEST(a_receipt_may_come_in_several_packets)
+{
+    struct fake_nodes *all = almost_loaded();
+
+    say_digests(all, 2, 0, 1, 0, false);
+    assert_int_equal(all->controller.phase, PHASE_DOWNLOAD);
+    say_digests(all, 2, 1, 1, 0, true);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->done, 3);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->repaired, 0);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->repair_ns, 0);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->model_ns, 7000);
+    fake_free(all);
+}
+
+TEST(only_the_segments_that_are_wrong_are_sent_again)
+{
+    struct fake_nodes *all = almost_loaded();
+
+    say_digests(all, 2, 0, 2, 1 << FAKE_BLOCKS, true);
+    assert_int_equal(fake_told(all, EVENT_RECEIPT), 2);
+    expect_repair(all, 2, FAKE_BLOCKS, FAKE_BLOCKS + 1);
+    fake_reply(all, 2, PACKET_CTS, last_offer(all).name);
+    assert_memory_equal(all->sink, all->list, FAKE_LIST_BYTES);
+    assert_memory_equal(all->sink + FAKE_LIST_BYTES, all->blocks + 2 * FAKE_BLOCK_BYTES,
+                        FAKE_BLOCK_BYTES);
+    say_digests(all, 2, 0, 1, 0, true);
+    const struct controller_event *loaded = fake_event(all, EVENT_LOADED);
+    assert_int_equal(loaded->done, 3);
+    assert_int_equal(loaded->repaired, 1);
+    assert_int_equal(loaded->model_ns, 7000);
+    fake_free(all);
+}
+
+/* Node 1 too is wrong, and is known to be so first; node 0 has not answered. */
+TEST(repairs_begin_when_all_have_answered_and_go_one_by_one)
+{
+    struct fake_nodes *all = fake_booted("ring:3");
+
+    fake_load(all, false);
+    fake_reply(all, 0, PACKET_CTS, all->controller.name);
+    say_digests(all, 1, 0, 2, 1 << FAKE_IMAGE, true);
+    say_digests(all, 2, 0, 2, 3, true);
+    fake_wait_ms(all, 1000);
+    assert_int_equal(fake_sent(all, PACKET_OFFER), 1);
+    fake_receipt(all, 0, 9000);
+    expect_repair(all, 1, FAKE_IMAGE, FAKE_IMAGE + 1);
+    fake_wait_ms(all, 299);
+    assert_int_equal(fake_sent(all, PACKET_OFFER), 2);
+    fake_wait_ms(all, 1); /* unanswered, it is repeated */
+    assert_int_equal(fake_sent(all, PACKET_OFFER), 3);
+    fake_reply(all, 2, PACKET_CTS, last_offer(all).name); /* not its own */
+    assert_int_equal(all->controller.message_next, 1);
+    fake_reply(all, 1, PACKET_CTS, last_offer(all).name);
+    expect_repair(all, 2, 0, FAKE_SEGMENTS);
+    fake_reply(all, 2, PACKET_CTS, last_offer(all).name);
+    say_digests(all, 2, 0, 2, 0, true);
+    say_digests(all, 1, 0, 1, 0, true);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->repaired, 2);
+    assert_int_equal(fake_event(all, EVENT_LOADED)->model_ns, 9000);
+    fake_free(all);
+}
+
+/* A digest too few or too many, and a length that is not what was sent. */
+TEST(a_receipt_that_is_not_of_what_was_sent_is_wrong_as_a_whole)
+{
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct fake_nodes *all = almost_loaded();
+        uint8_t digests[3 * DIGEST_BYTES] = {0};
+        struct receipt_body receipt = {.held_bytes = FAKE_BLOCK_BYTES + FAKE_IMAGE_BYTES,
+                                       .count = 2,
+                                       .last = true,
+                                       .digests = digests};
+
+        memcpy(digests, all->image_digest[0], DIGEST_BYTES);
+        memcpy(digests + DIGEST_BYTES, all->digests[2], DIGEST_BYTES);
+        receipt.count = kind == 0 ? 1 : kind == 1 ? 3 : 2;
+        receipt.held_bytes += kind == 2;
+        receipt.first = kind == 3;
+        fake_say_receipt(all, 2, &receipt);
+        expect_repair(all, 2, 0, FAKE_SEGMENTS);
+        fake_free(all);
+    }
+}
+
+TEST(a_node_that_is_wrong_after_three_repairs_breaks_the_download)
+{
+    struct fake_nodes *all = almost_loaded();
+
+    for (unsigned i = 0; i < 3; i++) {
+        say_digests(all, 2, 0, i ? 1 : 2, 1 << FAKE_BLOCKS, true);
+        assert_int_equal(fake_told(all, EVENT_LOAD_FAILED), 0);
+        expect_repair(all, 2, FAKE_BLOCKS, FAKE_BLOCKS + 1);
+        fake_reply(all, 2, PACKET_CTS, last_offer(all).name);
+    }
+    say_digests(all, 2, 0, 1, 1 << FAKE_BLOCKS, true);
+    expect_load_failure(all, LOAD_WRONG, 2,
+                        "download to node 2 (rank 2) failed: the node holds other bytes than were "
+                        "sent, also when they are sent again");
+}
+
+/* It has answered, so nobody waits for it; when it is sent something again, it is waited for. */
+TEST(a_node_that_is_silent_in_its_repair_is_given_up)
+{
+    struct fake_nodes *all = almost_loaded();
+
+    say_digests(all, 2, 0, 2, 1, true);
+    fake_pass_ms(all, PATIENCE_MS * 3 / 2);
+    expect_load_failure(all, LOAD_SILENT, 2,
+                        "download failed: node 2 (rank 2) has not answered for 15 s (--patience), "
+                        "2 of 3 receipts");
+}
+
+/* Names go on behind those of repairs: a late answer to one is for nothing that is offered now. */
+TEST(a_load_after_repairs_has_new_names)
+{
+    struct fake_nodes *all = almost_loaded();
+
+    say_digests(all, 2, 0, 2, 1, true);
+    uint32_t name = last_offer(all).name;
+    fake_reply(all, 2, PACKET_CTS, name);
+    say_digests(all, 2, 0, 1, 0, true);
+    fake_load(all, false);
+    assert_true(last_offer(all).name > name);
+    assert_int_equal(all->controller.nodes[2].flags & NODE_REPAIRS, 0);
+    fake_free(all);
 }
 
 TEST(a_node_that_cannot_take_the_program_breaks_the_download)
@@ -203,7 +383,7 @@ TEST(a_node_that_cannot_take_the_program_breaks_the_download)
     struct fake_nodes *all = fake_booted("ring:3");
 
     fake_load(all, false);
-    say_receipt(all, 1, E_NO_ROOM, 0, true);
+    say_failed(all, 1, E_NO_ROOM);
     expect_load_failure(all, LOAD_ERROR, 1,
                         "download to node 1 (rank 1) failed: does not fit the program region");
 }

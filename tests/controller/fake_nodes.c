@@ -60,6 +60,41 @@ static void find_right(struct fake_nodes *all)
     }
 }
 
+static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
+{
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, data, bytes);
+    sha256_end(&sha, digest);
+}
+
+static void make_list(struct fake_nodes *all)
+{
+    uint32_t nodes = all->network.nodes;
+    const struct load_program program = {.count = nodes,
+                                         .entry = 0x1000,
+                                         .bss_end = 0x2000,
+                                         .code_end = 0x2000,
+                                         .constants_end = 0x2000,
+                                         .data_start = 0x2000,
+                                         .data_end = FAKE_TOP,
+                                         .top = FAKE_TOP};
+    const struct load_segment image = {
+        .count = nodes, .address = 0x1000, .bytes = FAKE_IMAGE_BYTES};
+    const struct load_segment blocks = {.count = nodes,
+                                        .address = 0x2000,
+                                        .bytes = FAKE_BLOCK_BYTES,
+                                        .step = FAKE_BLOCK_BYTES,
+                                        .flags = LOAD_BLOCK};
+
+    load_list_pack(all->list, nodes, 1, FAKE_SEGMENTS);
+    load_program_pack(all->list, 0, &program);
+    load_segment_pack(all->list, FAKE_IMAGE, &image);
+    load_segment_pack(all->list, FAKE_BLOCKS, &blocks);
+    digest_of(all->list, FAKE_LIST_BYTES, all->list_digest);
+}
+
 static void make_program(struct fake_nodes *all)
 {
     uint32_t nodes = all->network.nodes;
@@ -67,14 +102,18 @@ static void make_program(struct fake_nodes *all)
     all->blocks = must(calloc(nodes, FAKE_BLOCK_BYTES));
     all->digests = must(calloc(nodes, DIGEST_BYTES));
     all->messages = must(calloc(nodes, sizeof *all->messages));
+    make_list(all);
+    memset(all->image, 0x5a, FAKE_IMAGE_BYTES);
+    digest_of(all->image, FAKE_IMAGE_BYTES, all->image_digest[0]);
     for (uint32_t rank = 0; rank < nodes; rank++) {
-        struct sha256 sha;
-
-        sha256_begin(&sha);
-        sha256_add(&sha, all->blocks + rank * FAKE_BLOCK_BYTES, FAKE_BLOCK_BYTES);
-        sha256_add(&sha, all->image, FAKE_IMAGE_BYTES);
-        sha256_end(&sha, all->digests[rank]);
+        put32(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, rank);
+        digest_of(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, FAKE_BLOCK_BYTES,
+                  all->digests[rank]);
     }
+    all->strings[FAKE_IMAGE] = all->image;
+    all->strings[FAKE_BLOCKS] = all->blocks;
+    all->segment_digests[FAKE_IMAGE] = (const uint8_t(*)[DIGEST_BYTES])all->image_digest;
+    all->segment_digests[FAKE_BLOCKS] = (const uint8_t(*)[DIGEST_BYTES])all->digests;
 }
 
 static void wait_for_links(struct fake_nodes *all)
@@ -294,15 +333,26 @@ void fake_reply(struct fake_nodes *all, uint32_t rank, uint8_t kind, uint32_t na
     fake_say(all, rank, kind, body, kind == PACKET_CTS ? CTS_BYTES : RTS_REPLY_BYTES);
 }
 
+void fake_say_receipt(struct fake_nodes *all, uint32_t rank, const struct receipt_body *receipt)
+{
+    uint8_t body[RECEIPT_BYTES + RECEIPT_DIGESTS_MAX * DIGEST_BYTES];
+
+    fake_say(all, rank, PACKET_RECEIPT, body, receipt_pack(body, receipt));
+}
+
 void fake_receipt(struct fake_nodes *all, uint32_t rank, uint64_t model_ns)
 {
-    struct receipt_body receipt = {.held_bytes = FAKE_BLOCK_BYTES + FAKE_IMAGE_BYTES,
-                                   .model_ns = model_ns};
-    uint8_t body[RECEIPT_BYTES];
+    uint8_t digests[FAKE_SEGMENTS * DIGEST_BYTES];
+    const struct receipt_body receipt = {.status = E_OK,
+                                         .held_bytes = FAKE_BLOCK_BYTES + FAKE_IMAGE_BYTES,
+                                         .model_ns = model_ns,
+                                         .count = FAKE_SEGMENTS,
+                                         .last = true,
+                                         .digests = digests};
 
-    memcpy(receipt.digest, all->digests[rank], DIGEST_BYTES);
-    receipt_pack(body, &receipt);
-    fake_say(all, rank, PACKET_RECEIPT, body, sizeof body);
+    memcpy(digests, all->image_digest[0], DIGEST_BYTES);
+    memcpy(digests + DIGEST_BYTES, all->digests[rank], DIGEST_BYTES);
+    fake_say_receipt(all, rank, &receipt);
 }
 
 void fake_state(struct fake_nodes *all, uint32_t rank, const struct state_body *state)
@@ -346,23 +396,18 @@ void fake_plug(struct fake_nodes *all, uint32_t a, unsigned a_port, uint32_t b, 
 enum controller_refusal fake_load(struct fake_nodes *all, bool each)
 {
     uint32_t nodes = all->network.nodes;
-    struct controller_program program = {.blocks = all->blocks,
-                                         .image = all->image,
-                                         .block_bytes = FAKE_BLOCK_BYTES,
-                                         .image_bytes = FAKE_IMAGE_BYTES,
-                                         .base = 0x1000,
-                                         .entry = 0x1000,
-                                         .bss_end = 0x3000,
-                                         .code_end = 0x2000,
-                                         .constants_end = 0x3000,
-                                         .digests = (const uint8_t(*)[DIGEST_BYTES])all->digests,
-                                         .messages = all->messages,
-                                         .message_count = each ? nodes : 1};
+    struct controller_load load = {.list = all->list,
+                                   .list_bytes = FAKE_LIST_BYTES,
+                                   .list_digest = all->list_digest,
+                                   .strings = all->strings,
+                                   .digests = all->segment_digests,
+                                   .messages = all->messages,
+                                   .count = each ? nodes : 1};
 
     for (uint32_t rank = 0; rank < nodes; rank++) {
         all->messages[rank] = (struct download_message){rank, each ? 1 : nodes};
     }
-    enum controller_refusal refused = controller_load(&all->controller, &program, all->now_us);
+    enum controller_refusal refused = controller_load(&all->controller, &load, all->now_us);
     fake_settle(all);
     return refused;
 }

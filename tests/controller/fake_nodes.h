@@ -16,7 +16,11 @@
 #include "controller/words.h"
 #include "router/port.h"
 #include "tests/fabric/memory_link.h"
+#include "wire/load.h"
 #include "wire/message.h"
+
+/* Of what is loaded: an image for all, and private blocks. */
+enum { FAKE_IMAGE, FAKE_BLOCKS, FAKE_SEGMENTS };
 
 enum {
     FAKE_EVENTS = 4096,
@@ -24,7 +28,10 @@ enum {
     FAKE_BODY = 64,
     FAKE_PATIENCE_US = 15 * 1000 * 1000,
     FAKE_BLOCK_BYTES = 16,
-    FAKE_IMAGE_BYTES = 100
+    FAKE_IMAGE_BYTES = 100,
+    FAKE_TOP = 0x3000,
+    FAKE_LIST_BYTES =
+        LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + FAKE_SEGMENTS * LOAD_SEGMENT_BYTES
 };
 
 struct fake_packet {
@@ -52,8 +59,11 @@ struct fake_nodes {
     unsigned event_count;
     uint8_t sink[1 << 16];
     struct links_port (*found)[LINKS_PORTS_MAX]; /* what each node tells of its links */
+    uint8_t list[FAKE_LIST_BYTES], list_digest[DIGEST_BYTES];
     uint8_t *blocks, image[FAKE_IMAGE_BYTES];
-    uint8_t (*digests)[DIGEST_BYTES];
+    uint8_t (*digests)[DIGEST_BYTES], image_digest[1][DIGEST_BYTES]; /* of the blocks */
+    const uint8_t *strings[FAKE_SEGMENTS];
+    const uint8_t (*segment_digests[FAKE_SEGMENTS])[DIGEST_BYTES];
     struct download_message *messages;
 };
 
@@ -79,6 +89,8 @@ void fake_tell_links(struct fake_nodes *all, uint32_t rank);
 void fake_tell_all_links(struct fake_nodes *all);
 void fake_reply(struct fake_nodes *all, uint32_t rank, uint8_t kind, uint32_t name);
 void fake_receipt(struct fake_nodes *all, uint32_t rank, uint64_t model_ns);
+/* One packet of a receipt, with as many digests as it says; `held_bytes` of what it was sent. */
+void fake_say_receipt(struct fake_nodes *all, uint32_t rank, const struct receipt_body *receipt);
 void fake_state(struct fake_nodes *all, uint32_t rank, const struct state_body *state);
 void fake_exit(struct fake_nodes *all, uint32_t rank, int32_t status);
 void fake_link_dead(struct fake_nodes *all, uint32_t rank, unsigned port, uint8_t reason);
