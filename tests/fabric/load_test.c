@@ -1,0 +1,485 @@
+/*
+ * load_test.c - what a load brings: every node has its own of each segment where the list says, and
+ * else its free memory is clear, whatever shapes the segments have and however the links are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "node/state.h"
+#include "router/notice.h"
+#include "router/router.h"
+#include "tests/fabric/fabric.h"
+#include "tests/testing.h"
+
+enum {
+    SEGMENTS_MAX = 24,
+    PROGRAMS = 2,
+    LIST_MAX =
+        LOAD_LIST_HEADER_BYTES + PROGRAMS * LOAD_PROGRAM_BYTES + SEGMENTS_MAX * LOAD_SEGMENT_BYTES,
+    DATA_BYTES = 2 << 20,
+    PAGE = PROTECTED_PAGE_BYTES
+};
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+/* A load of any segments, and what the controller is told of it. */
+struct bundle {
+    uint8_t list[LIST_MAX], list_digest[DIGEST_BYTES];
+    uint32_t list_bytes, nodes, segments, end; /* end: where the next one is laid */
+    struct load_segment segment[SEGMENTS_MAX];
+    uint8_t *strings[SEGMENTS_MAX];
+    uint8_t (*digests[SEGMENTS_MAX])[DIGEST_BYTES];
+    struct download_message message;
+    struct load_program program[PROGRAMS];
+};
+
+static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
+{
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, data, bytes);
+    sha256_end(&sha, digest);
+}
+
+/* The string that a segment has. */
+static unsigned base_of(const struct bundle *bundle, unsigned segment)
+{
+    while (bundle->segment[segment].flags & LOAD_SAME) {
+        segment--;
+    }
+    return segment;
+}
+
+static void add_string(struct bundle *bundle, unsigned i, uint64_t *seed)
+{
+    const struct load_segment *segment = &bundle->segment[i];
+    uint32_t bytes = (segment->count - 1) * segment->step + segment->bytes;
+    uint32_t digests = segment->step ? segment->count : 1;
+
+    bundle->strings[i] = malloc(bytes);
+    bundle->digests[i] = malloc(digests * sizeof *bundle->digests[i]);
+    assert_true(bundle->strings[i] && bundle->digests[i]);
+    for (uint32_t k = 0; k < bytes; k++) {
+        bundle->strings[i][k] = (uint8_t)memory_random(seed);
+    }
+    for (uint32_t k = 0; k < digests; k++) {
+        digest_of(bundle->strings[i] + k * segment->step, segment->bytes, bundle->digests[i][k]);
+    }
+}
+
+/* Lays a segment behind those before it, at whatever address that is. */
+static void add(struct bundle *bundle, struct load_segment segment, uint64_t *seed)
+{
+    unsigned i = bundle->segments++;
+
+    assert_true(i < SEGMENTS_MAX);
+    segment.address = bundle->end;
+    bundle->end += segment.bytes + memory_random(seed) % 7;
+    bundle->segment[i] = segment;
+    if (!(segment.flags & LOAD_SAME)) {
+        add_string(bundle, i, seed);
+    }
+}
+
+/* The first program ends behind all segments; a second one, of the upper half of the nodes, a page
+ * further up. */
+static void seal(struct bundle *bundle)
+{
+    uint32_t top = (bundle->end + PAGE - 1) / PAGE * PAGE;
+    uint32_t programs = bundle->nodes > 1 ? PROGRAMS : 1;
+
+    load_list_pack(bundle->list, bundle->nodes, programs, bundle->segments);
+    for (uint32_t i = 0; i < programs; i++) {
+        uint32_t half = programs == 1 ? bundle->nodes : bundle->nodes / 2;
+        bundle->program[i] = (struct load_program){.first = i ? half : 0,
+                                                   .count = i ? bundle->nodes - half : half,
+                                                   .entry = FABRIC_IMAGE + 2 * i,
+                                                   .bss_end = FABRIC_IMAGE,
+                                                   .code_end = FABRIC_IMAGE,
+                                                   .constants_end = FABRIC_IMAGE,
+                                                   .data_start = FABRIC_IMAGE,
+                                                   .data_end = FABRIC_IMAGE,
+                                                   .top = top + i * PAGE};
+        load_program_pack(bundle->list, i, &bundle->program[i]);
+    }
+    for (uint32_t i = 0; i < bundle->segments; i++) {
+        load_segment_pack(bundle->list, i, &bundle->segment[i]);
+    }
+    bundle->list_bytes = load_list_bytes(programs, bundle->segments);
+    digest_of(bundle->list, bundle->list_bytes, bundle->list_digest);
+}
+
+static void bundle_free(struct bundle *bundle)
+{
+    for (unsigned i = 0; i < bundle->segments; i++) {
+        free(bundle->strings[i]);
+        free(bundle->digests[i]);
+    }
+    free(bundle);
+}
+
+static struct bundle *bundle_make(uint32_t nodes)
+{
+    struct bundle *bundle = calloc(1, sizeof *bundle);
+
+    assert_non_null(bundle);
+    bundle->nodes = nodes;
+    bundle->end = FABRIC_IMAGE;
+    bundle->message = (struct download_message){.root = 0, .count = nodes};
+    return bundle;
+}
+
+static uint32_t random_below(uint64_t *seed, uint32_t limit)
+{
+    return (uint32_t)(memory_random(seed) % limit);
+}
+
+/* Segments of any shape for any ranks, and a block for each. */
+static struct bundle *bundle_draw(uint32_t nodes, uint64_t *seed)
+{
+    struct bundle *bundle = bundle_make(nodes);
+    unsigned count = 1 + random_below(seed, SEGMENTS_MAX - 1);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct load_segment *before = i ? &bundle->segment[i - 1] : NULL;
+        struct load_segment segment = {.first = random_below(seed, nodes)};
+        segment.count = 1 + random_below(seed, nodes - segment.first);
+        segment.bytes = 1 + random_below(seed, random_below(seed, 4) ? 100 : 9000);
+        segment.step = random_below(seed, 2) ? random_below(seed, segment.bytes + 1) : 0;
+        if (before && before->step == 0 && random_below(seed, 2)) {
+            segment.bytes = before->bytes;
+            segment.step = 0;
+            segment.flags = LOAD_SAME;
+        }
+        add(bundle, segment, seed);
+    }
+    add(bundle, (struct load_segment){.count = nodes, .bytes = 16, .step = 16, .flags = LOAD_BLOCK},
+        seed);
+    seal(bundle);
+    return bundle;
+}
+
+static enum controller_refusal begin_load(struct fabric *fabric, struct bundle *bundle)
+{
+    struct controller_load load = {.list = bundle->list,
+                                   .list_bytes = bundle->list_bytes,
+                                   .list_digest = bundle->list_digest,
+                                   .strings = (const uint8_t *const *)bundle->strings,
+                                   .digests =
+                                       (const uint8_t(*const *)[DIGEST_BYTES])bundle->digests,
+                                   .messages = &bundle->message,
+                                   .count = 1};
+
+    return controller_load(&fabric->controller, &load, fabric->now_us);
+}
+
+static bool has_booted(struct fabric *fabric)
+{
+    return fabric->controller.phase == PHASE_READY;
+}
+
+static bool is_over(struct fabric *fabric)
+{
+    return fabric->told[EVENT_LOADED] || fabric->told[EVENT_LOAD_FAILED];
+}
+
+static bool is_clear(const uint8_t *data, uint32_t bytes)
+{
+    return bytes == 0 || (data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0);
+}
+
+/* What a node has of the load, and nothing else above its top. */
+static void expect_node(struct fabric *fabric, const struct bundle *bundle, uint32_t rank)
+{
+    const struct load *load = &fabric->nodes[rank].node->load;
+    const struct load_program *program = &bundle->program[rank < bundle->program[0].count ? 0 : 1];
+    uint32_t end = FABRIC_DATA + 2 * fabric->data_bytes;
+
+    assert_int_equal(fabric->nodes[rank].node->program, PROGRAM_LOADED);
+    assert_int_equal(load->entry, program->entry);
+    assert_int_equal(load->top, program->top);
+    assert_true(is_clear(fabric_at(fabric, rank, program->top), end - program->top));
+    for (unsigned i = 0; i < bundle->segments; i++) {
+        const struct load_segment *segment = &bundle->segment[i];
+        if (rank - segment->first < segment->count) {
+            const uint8_t *string = bundle->strings[base_of(bundle, i)];
+            assert_memory_equal(fabric_at(fabric, rank, segment->address),
+                                string + (rank - segment->first) * segment->step, segment->bytes);
+        }
+        if (segment->flags & LOAD_BLOCK) {
+            assert_int_equal(load->block, segment->address);
+            assert_int_equal(load->block_bytes, segment->bytes);
+        }
+    }
+}
+
+static void expect_all(struct fabric *fabric, const struct bundle *bundle)
+{
+    assert_int_equal(fabric->told[EVENT_LOADED], 1);
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        expect_node(fabric, bundle, rank);
+    }
+}
+
+static void load_random(const char *network, uint64_t seed, struct memory_fault fault)
+{
+    struct fabric *fabric = fabric_make_named(network, DATA_BYTES, seed, fault, ipsc860);
+    struct bundle *bundle = bundle_draw(fabric->count, &fabric->seed);
+
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, is_over));
+    expect_all(fabric, bundle);
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+TEST(every_node_gets_its_own_of_every_shape)
+{
+    static const char *const networks[] = {"cube:0", "cube:1", "cube:3",   "cube:4",
+                                           "ring:5", "mesh:2x3", "mesh:3x4", "torus:4x3"};
+
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        load_random(networks[seed % (sizeof networks / sizeof networks[0])], seed, no_fault);
+    }
+}
+
+TEST(also_over_links_that_lose_and_damage_bytes)
+{
+    static const struct memory_fault fault = {.drop_per_million = 3000, .flip_per_million = 3000};
+
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        load_random("cube:3", seed, fault);
+    }
+}
+
+/* Windows of a node and of those behind it: the front of a piece is its own, and what it passes on
+ * begins amid it. */
+TEST(windows_go_once_over_each_link)
+{
+    enum { BYTES = 20000, STEP = 300 };
+    struct fabric *fabric = fabric_make(3, DATA_BYTES, 5, no_fault, ipsc860);
+    struct bundle *bundle = bundle_make(fabric->count);
+
+    add(bundle, (struct load_segment){.count = 8, .bytes = BYTES, .step = STEP}, &fabric->seed);
+    seal(bundle);
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, is_over));
+    expect_all(fabric, bundle);
+    const struct load *load = &fabric->nodes[0].node->load;
+    assert_int_equal(load->message_bytes, bundle->list_bytes + BYTES + 7 * STEP);
+    assert_int_equal(load->passed_on_bytes, 7 * STEP);
+    assert_int_equal(fabric->nodes[6].node->load.message_bytes, bundle->list_bytes + BYTES + STEP);
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+TEST(a_string_of_several_segments_goes_once_over_each_link)
+{
+    enum { BYTES = 5000 };
+    struct fabric *fabric = fabric_make(2, DATA_BYTES, 6, no_fault, ipsc860);
+    struct bundle *bundle = bundle_make(fabric->count);
+
+    add(bundle, (struct load_segment){.first = 2, .count = 2, .bytes = BYTES}, &fabric->seed);
+    add(bundle, (struct load_segment){.count = 4, .bytes = BYTES, .flags = LOAD_SAME},
+        &fabric->seed);
+    add(bundle, (struct load_segment){.first = 3, .count = 1, .bytes = BYTES, .flags = LOAD_SAME},
+        &fabric->seed);
+    seal(bundle);
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, is_over));
+    expect_all(fabric, bundle);
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        const struct load *load = &fabric->nodes[rank].node->load;
+        assert_int_equal(load->message_bytes, bundle->list_bytes + BYTES);
+        assert_int_equal(load->passed_on_bytes, 0);
+    }
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+/* A byte of a node's own is changed when it has come, before it is hashed. */
+static void load_and_change(struct fabric *fabric, struct bundle *bundle, uint32_t address)
+{
+    struct load *load = &fabric->nodes[0].node->load;
+
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    while (load->state != LOAD_SENDING) {
+        fabric_round(fabric);
+    }
+    ((uint8_t *)fabric_at(fabric, 0, address))[0] ^= 1;
+    assert_true(fabric_run(fabric, is_over));
+}
+
+TEST(what_is_wrong_at_a_node_is_sent_to_it_again)
+{
+    struct fabric *fabric = fabric_make(3, DATA_BYTES, 7, no_fault, ipsc860);
+    struct bundle *bundle = bundle_draw(fabric->count, &fabric->seed);
+    unsigned block = bundle->segments - 1;
+
+    load_and_change(fabric, bundle, bundle->segment[block].address);
+    expect_all(fabric, bundle);
+    const struct load *load = &fabric->nodes[0].node->load;
+    assert_int_equal(load->from_segment, block);
+    assert_int_equal(load->held_bytes, bundle->segment[block].bytes);
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+TEST(what_is_wrong_at_many_is_sent_to_each_again)
+{
+    struct fabric *fabric = fabric_make(3, DATA_BYTES, 8, no_fault, ipsc860);
+    struct bundle *bundle = bundle_make(fabric->count);
+
+    add(bundle, (struct load_segment){.count = 8, .bytes = 30000}, &fabric->seed);
+    add(bundle, (struct load_segment){.count = 8, .bytes = 30000, .step = 10}, &fabric->seed);
+    seal(bundle);
+    load_and_change(fabric, bundle, bundle->segment[0].address);
+    expect_all(fabric, bundle);
+    assert_int_equal(fabric->nodes[7].node->load.to_segment, 1); /* it had all of the other */
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+/* The status with which a node without a network of others answers a list and an offer. */
+static int status_of(const struct bundle *bundle, struct offer_body offer)
+{
+    struct fabric *fabric = fabric_make(0, 4096, 1, no_fault, ipsc860);
+    struct node *node = fabric->nodes[0].node;
+    uint8_t body[OFFER_BYTES];
+    struct notice notice = {.kind = NOTICE_PACKET,
+                            .packet_kind = PACKET_OFFER,
+                            .src = ID_HOST,
+                            .body = body,
+                            .bytes = sizeof body};
+
+    fabric_settle(fabric);
+    offer_pack(body, &offer);
+    load_offer(node, &notice);
+    int status = node->load.status;
+    if (node->load.state == LOAD_RECEIVING) {
+        memcpy(fabric_at(fabric, 0, offer.top), bundle->list, offer.list_bytes);
+        sha256_add(&node->load.sha, bundle->list, offer.list_bytes);
+        status = load_take_list(node);
+    }
+    fabric_free(fabric);
+    return status;
+}
+
+static struct offer_body offer_of(const struct bundle *bundle)
+{
+    uint32_t bytes = 0;
+
+    for (unsigned i = 0; i < bundle->segments; i++) {
+        bytes += bundle->segment[i].flags & LOAD_SAME ? 0 : bundle->segment[i].bytes;
+    }
+    return (struct offer_body){.name = FABRIC_DOWNLOAD,
+                               .count = 1,
+                               .list_bytes = bundle->list_bytes,
+                               .message_bytes = bundle->list_bytes + bytes,
+                               .to_segment = (uint16_t)bundle->segments,
+                               .top = bundle->program[0].top,
+                               .digest = bundle->list_digest};
+}
+
+static struct bundle *small(void)
+{
+    struct bundle *bundle = bundle_make(1);
+    uint64_t seed = 1;
+
+    add(bundle, (struct load_segment){.count = 1, .bytes = 5000}, &seed);
+    add(bundle, (struct load_segment){.count = 1, .bytes = 5000, .flags = LOAD_SAME}, &seed);
+    add(bundle, (struct load_segment){.count = 1, .bytes = 100, .flags = LOAD_BLOCK}, &seed);
+    seal(bundle);
+    return bundle;
+}
+
+TEST(an_offer_that_cannot_be_is_refused)
+{
+    struct bundle *bundle = small();
+    struct offer_body right = offer_of(bundle), wrong[10];
+    uint32_t end = FABRIC_DATA + 2 * 4096;
+
+    assert_int_equal(status_of(bundle, right), E_OK);
+    for (unsigned i = 0; i < 10; i++) {
+        wrong[i] = right;
+    }
+    wrong[0].count = 2;
+    wrong[1].top += 4;
+    wrong[2].top = FABRIC_IMAGE - PAGE;
+    wrong[3].top = 0u - PAGE;
+    wrong[4].list_bytes = LOAD_LIST_BYTES_MAX + 1;
+    wrong[5].list_bytes = end - right.top + 1;
+    wrong[6].list_bytes = 0;
+    wrong[7].message_bytes = right.list_bytes - 1;
+    wrong[8].message_bytes = UINT32_MAX;
+    wrong[9].from_segment = right.to_segment;
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(status_of(bundle, wrong[i]), E_NO_ROOM);
+    }
+    bundle_free(bundle);
+}
+
+TEST(a_list_that_is_not_what_was_offered_is_refused)
+{
+    struct bundle *bundle = small();
+    struct offer_body offer = offer_of(bundle);
+
+    bundle->list[bundle->list_bytes - 1] ^= 1; /* a spare byte, but the digest says so */
+    assert_int_equal(status_of(bundle, offer), E_FORMAT);
+    seal(bundle);
+    offer.message_bytes++;
+    assert_int_equal(status_of(bundle, offer), E_FORMAT);
+    offer.message_bytes--;
+    offer.to_segment++;
+    assert_int_equal(status_of(bundle, offer), E_FORMAT);
+    offer.to_segment--;
+    offer.from_segment = 1; /* amid segments of one string */
+    offer.message_bytes -= 5000;
+    assert_int_equal(status_of(bundle, offer), E_FORMAT);
+    bundle_free(bundle);
+}
+
+TEST(a_list_with_segments_outside_is_refused)
+{
+    struct bundle *bundle = small();
+    static const uint32_t addresses[] = {FABRIC_IMAGE - 1, 0, UINT32_MAX, 0u - 5000};
+    uint32_t top = bundle->program[0].top;
+
+    for (unsigned i = 0; i < 5; i++) {
+        bundle->segment[1].address = i < 4 ? addresses[i] : top - 4999;
+        seal(bundle);
+        assert_int_equal(status_of(bundle, offer_of(bundle)), E_NO_ROOM);
+    }
+    bundle->segment[1].address = top - 5000;
+    seal(bundle);
+    assert_int_equal(status_of(bundle, offer_of(bundle)), E_OK);
+    bundle->list[0] = 2; /* nodes that this network has not */
+    digest_of(bundle->list, bundle->list_bytes, bundle->list_digest);
+    assert_int_equal(status_of(bundle, offer_of(bundle)), E_FORMAT);
+    bundle_free(bundle);
+}
+
+/* Node 0 has room for its own, and not for what it would pass on to the others. */
+TEST(what_finds_no_room_to_be_passed_on_is_told)
+{
+    struct fabric *fabric = fabric_make(3, 4096, 9, no_fault, ipsc860);
+    struct bundle *bundle = bundle_make(fabric->count);
+
+    add(bundle, (struct load_segment){.count = 8, .bytes = 20000, .step = 20000}, &fabric->seed);
+    seal(bundle);
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, is_over));
+    assert_int_equal(fabric->told[EVENT_LOAD_FAILED], 1);
+    assert_int_equal(fabric->nodes[0].node->load.status, E_NO_ROOM);
+    assert_int_equal(fabric->nodes[0].node->program, PROGRAM_NONE);
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
