@@ -134,7 +134,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
-	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
+	$(call in,tests/wire,crc_test.c frame_test.c load_test.c wire_test.c) \
 	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),tests/lib/native_test.c)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c

@@ -82,6 +82,7 @@ TEST(an_open_is_laid_out_as_drawn)
     assert_int_equal(open_length(packet), open.length);
     assert_int_equal(open_match(packet), open.match);
     assert_int_equal(open_tag(packet), open.tag);
+    assert_int_equal(open_charged(packet), 70000 - 99);
     assert_int_equal(open_epoch(packet), open.epoch);
     assert_int_equal(open_flags(packet), open.flags);
     assert_int_equal(open_generation(packet), open.generation);
@@ -96,6 +97,28 @@ TEST(an_open_is_laid_out_as_drawn)
         assert_false(open_possible(packet, bytes));
     }
     assert_true(open_possible(packet, OPEN_BYTES));
+}
+
+TEST(of_a_download_alone_the_bytes_in_front_take_no_model_time)
+{
+    static const struct {
+        uint32_t length, tag, charged;
+        uint8_t flags;
+    } cases[] = {{100, 30, 70, OPEN_IMAGE},
+                 {100, 100, 0, OPEN_IMAGE},
+                 {100, 101, 100, OPEN_IMAGE},
+                 {100, 0, 100, OPEN_IMAGE},
+                 {100, 30, 100, 0},
+                 {100, 30, 100, OPEN_EAGER},
+                 {100, 30, 100, OPEN_SCHEDULE | OPEN_IMAGE}};
+    uint8_t packet[OPEN_BYTES];
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open_pack(packet, &(struct open_body){.length = cases[i].length,
+                                              .tag = cases[i].tag,
+                                              .flags = cases[i].flags});
+        assert_int_equal(open_charged(packet), cases[i].charged);
+    }
 }
 
 TEST(a_hop_list_is_laid_out_as_drawn)
@@ -219,29 +242,34 @@ TEST(questions_for_plans_and_their_answers_are_laid_out_as_drawn)
 
 TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
 {
-    static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(8),
-                                     7,      0,      0,      0,      U32(9), U32(10)};
+    static const uint8_t offers[] = {
+        U32(1), U32(2), U32(3), U32(4), U16(5), U16(6), U32(7), 8,  0,  0,  0,  1,  2,  3,  4,
+        5,      6,      7,      8,      9,      10,     11,     12, 13, 14, 15, 16, 17, 18, 19,
+        20,     21,     22,     23,     24,     25,     26,     27, 28, 29, 30, 31, 32};
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
-    static const uint8_t blocks[] = {U32(3), U32(16), U32(2)};
+    static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(5)};
+    static const uint8_t entries[] = {U32(BLOCK_FILE), U32(0x40c00000), U32(70000), U32(0)};
     struct offer_body offer = {.name = 1,
-                               .entry = 2,
-                               .base = 3,
-                               .common_bytes = 4,
-                               .block_bytes = 5,
-                               .count = 6,
-                               .generation = 7,
-                               .bss_end = 8,
-                               .code_end = 9,
-                               .constants_end = 10};
+                               .count = 2,
+                               .list_bytes = 3,
+                               .message_bytes = 4,
+                               .from_segment = 5,
+                               .to_segment = 6,
+                               .top = 7,
+                               .generation = 8,
+                               .digest = offers + 28};
     struct start_body start = {1000000007000};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
-    struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
+    struct block_header block = {.rank = 3, .size = 16, .argument_count = 2, .entry_count = 5};
+    struct block_entry entry = {.kind = BLOCK_FILE, .address = 0x40c00000, .bytes = 70000};
 
     EXPECT_LAYOUT(offer_pack, offer_unpack, offer_body, offers, OFFER_BYTES, offer);
     EXPECT_LAYOUT(start_pack, start_unpack, start_body, starts, START_BYTES, start);
     EXPECT_LAYOUT(taken_pack, taken_unpack, taken_body, takens, TAKEN_BYTES, taken);
     EXPECT_LAYOUT(block_pack, block_unpack, block_header, blocks, BLOCK_HEADER_BYTES, block);
+    EXPECT_LAYOUT(block_entry_pack, block_entry_unpack, block_entry, entries, BLOCK_ENTRY_BYTES,
+                  entry);
 }
 
 TEST(what_a_program_says_is_laid_out_as_drawn)
@@ -249,9 +277,8 @@ TEST(what_a_program_says_is_laid_out_as_drawn)
     static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), 1, 0, U16(0x1234)};
     static const uint8_t reports[REPORT_BYTES] = {
         'a', 'b', [24] = U64(1), U64(2), U64(3), U64(4), U64(5), U64(6), U64(0x8000000000000007)};
-    static const uint8_t receipts[] = {
-        U32(-8), U32(5000), U64(77), 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-        16,      17,        18,      19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+    static const uint8_t receipts[RECEIPT_BYTES + 2 * DIGEST_BYTES] = {
+        U32(-8), U32(5000), U64(77), U16(600), U16(2), 1, 0, 0, 0, 1, 2, 3, [87] = 9};
     struct console_body console = {2, (const uint8_t *)"hi", 2};
     struct exit_body ended = {-3, true, 0x1234};
     struct report_body report = {.name = "ab",
@@ -262,16 +289,19 @@ TEST(what_a_program_says_is_laid_out_as_drawn)
                                  .bound_ns = 5,
                                  .wall_ns = 6,
                                  .wrong = 0x8000000000000007};
-    struct receipt_body receipt = {.status = -8, .held_bytes = 5000, .model_ns = 77};
+    struct receipt_body receipt = {.status = -8,
+                                   .held_bytes = 5000,
+                                   .model_ns = 77,
+                                   .first = 600,
+                                   .count = 2,
+                                   .last = true,
+                                   .digests = receipts + RECEIPT_BYTES};
 
-    for (unsigned i = 0; i < DIGEST_BYTES; i++) {
-        receipt.digest[i] = (uint8_t)(i + 1);
-    }
     EXPECT_LAYOUT(console_pack, console_unpack, console_body, consoles, CONSOLE_HEADER_BYTES,
                   console);
     EXPECT_LAYOUT(exit_pack, exit_unpack, exit_body, exits, EXIT_BYTES, ended);
     EXPECT_LAYOUT(report_pack, report_unpack, report_body, reports, REPORT_BYTES, report);
-    EXPECT_LAYOUT(receipt_pack, receipt_unpack, receipt_body, receipts, RECEIPT_BYTES, receipt);
+    EXPECT_LAYOUT(receipt_pack, receipt_unpack, receipt_body, receipts, sizeof receipts, receipt);
 }
 
 TEST(the_name_in_a_report_ends_whatever_came)
