@@ -40,8 +40,10 @@
  *
  * In memory, where a segment of the load with LOAD_BLOCK says, for the node that it is for:
  *
- *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a zero
- *                  byte
+ *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 entries u32 | entries | strings: argc
+ *                  arguments, then a name for each entry, each ended by a zero byte
+ *   entry          0 kind u32, enum block_kind | 4 address u32 | 8 bytes u32 | 12 spare u32: data of
+ *                  the node, with the name by which the user has given it, or ""
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the bytes are too few; what is unpacked refers to
@@ -80,7 +82,8 @@ enum {
     DIGEST_BYTES = 32,
     RECEIPT_BYTES = 24,
     RECEIPT_DIGESTS_MAX = 8, /* in one packet */
-    BLOCK_HEADER_BYTES = 12,
+    BLOCK_HEADER_BYTES = 16,
+    BLOCK_ENTRY_BYTES = 16,
     PROTECTED_PAGE_BYTES = 4096
 };
 
@@ -293,8 +296,21 @@ static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct re
     return true;
 }
 
+/* What data is to its program. */
+enum block_kind {
+    BLOCK_INPUT = 1, /* the node's window of an input */
+    BLOCK_COMMON,    /* the same at all nodes */
+    BLOCK_PRIVATE,   /* the node's own, which it may write */
+    BLOCK_FILE,      /* a file that the program opens by its name */
+    BLOCK_STDIN      /* what it reads from standard input */
+};
+
 struct block_header {
-    uint32_t rank, size, argument_count;
+    uint32_t rank, size, argument_count, entry_count;
+};
+
+struct block_entry {
+    uint32_t kind, address, bytes;
 };
 
 static inline void block_pack(uint8_t *block, const struct block_header *header)
@@ -302,6 +318,7 @@ static inline void block_pack(uint8_t *block, const struct block_header *header)
     put32(block, header->rank);
     put32(block + 4, header->size);
     put32(block + 8, header->argument_count);
+    put32(block + 12, header->entry_count);
 }
 
 static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct block_header *header)
@@ -309,6 +326,24 @@ static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct blo
     if (bytes < BLOCK_HEADER_BYTES) {
         return false;
     }
-    *header = (struct block_header){get32(block), get32(block + 4), get32(block + 8)};
+    *header =
+        (struct block_header){get32(block), get32(block + 4), get32(block + 8), get32(block + 12)};
+    return true;
+}
+
+static inline void block_entry_pack(uint8_t *at, const struct block_entry *entry)
+{
+    put32(at, entry->kind);
+    put32(at + 4, entry->address);
+    put32(at + 8, entry->bytes);
+    put32(at + 12, 0);
+}
+
+static inline bool block_entry_unpack(const uint8_t *at, uint32_t bytes, struct block_entry *entry)
+{
+    if (bytes < BLOCK_ENTRY_BYTES) {
+        return false;
+    }
+    *entry = (struct block_entry){get32(at), get32(at + 4), get32(at + 8)};
     return true;
 }
