@@ -105,7 +105,8 @@ static void check_owners(const struct node *node)
     }
     CHECK(e->sends_pending <= SOURCES_MAX && e->receives_pending <= WORLD_PORTS * CIRCUITS_MAX);
     CHECK(e->store.used <= e->store.size);
-    CHECK(node->load.sends_pending <= SOURCES_MAX);
+    CHECK(__builtin_popcount(node->load.feeds_used) <=
+          __builtin_popcount(node->router.sources_used));
     CHECK(!node->start_due || node->program == PROGRAM_LOADED);
 }
 

@@ -285,9 +285,8 @@ static void push_step_open(struct input *input)
     bool download = input_u8(input) & 1;
     struct open open = {.src = download ? load->from : engine->head.from,
                         .dst = node_id(world.node),
-                        .length =
-                            download ? load->block_bytes * (load->count & 0xff) + load->common_bytes
-                                     : engine->receive_bytes,
+                        .length = download ? load->message_bytes : engine->receive_bytes,
+                        .tag = download ? load->list_bytes : 0,
                         .match = download ? load->name : engine->head.step,
                         .epoch = engine->epoch,
                         .port = HOP_DIMENSION_ORDER,
@@ -304,7 +303,11 @@ static void push_step_open(struct input *input)
         world_settle(&world); /* its bytes wait for the answer */
     }
     if (!(open.flags & OPEN_INLINE) && open.length > 0 && open.length <= 16384) {
-        static const uint8_t data[16384];
+        static uint8_t data[16384];
+        memset(data, 0, sizeof data);
+        if (download) {
+            memcpy(data, world.list, sizeof world.list);
+        }
         neighbour_frame(neighbour, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
     }
 }
@@ -336,30 +339,38 @@ static void push_answer(struct input *input)
                      &truth);
 }
 
+/* An offer, as it may be or not quite: bits 1 to 7 of `differ` say what is not so. */
 static void push_offer(struct input *input)
 {
+    enum { LIST = 5, DIGEST };
     struct neighbour *neighbour = read_neighbour(input);
-    uint32_t from = read_place(input);
+    uint32_t from = read_place(input), segments = 0, generation = 0;
     struct lie lie = read_lie(input);
-    uint8_t differ = input_u8(input), body[OFFER_BYTES];
-    struct offer_body offer = {.entry = WORLD_IMAGE,
-                               .base = WORLD_IMAGE,
-                               .common_bytes = WORLD_IMAGE_BYTES,
-                               .block_bytes = WORLD_BLOCK_BYTES,
-                               .bss_end = WORLD_CONSTANTS_END,
-                               .code_end = WORLD_CONSTANTS_END,
-                               .constants_end = WORLD_CONSTANTS_END};
-    uint32_t *const fields[] = {&offer.entry,        &offer.base,     &offer.common_bytes,
-                                &offer.block_bytes,  &offer.code_end, &offer.bss_end,
-                                &offer.constants_end};
+    uint8_t differ = input_u8(input), body[OFFER_BYTES], name = input_u8(input);
+    world_list(&world);
+    struct offer_body offer = world_offer(&world, input_u8(input));
+    uint32_t *const fields[] = {&offer.list_bytes, &offer.top, &offer.message_bytes, &segments,
+                                &generation};
 
-    offer.name = input_u8(input);
-    offer.count = input_u8(input);
+    offer.name = name;
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (differ >> (i + 1) & 1) {
             *fields[i] = input_u32(input);
         }
     }
+    if (segments) {
+        offer.from_segment = segments & 7;
+        offer.to_segment = (uint16_t)(segments >> 16);
+    }
+    if (differ >> (LIST + 1) & 1) {
+        uint32_t word = input_u32(input);
+        world.list[word % sizeof world.list] = (uint8_t)(word >> 24);
+        world_seal_list(&world);
+    }
+    if (differ >> (DIGEST + 1) & 1) {
+        world.digest[input_u32(input) % sizeof world.digest]++;
+    }
+    offer.generation = (uint8_t)generation;
     offer_pack(body, &offer);
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }

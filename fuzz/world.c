@@ -56,27 +56,82 @@ static void greet(struct world *world, bool ring)
     CHECK(node_id(world->node) == 0);
 }
 
+/* Segments of every kind: common, windows, one string at two places, and a block for each. */
+void world_list(struct world *world)
+{
+    static const struct load_segment segments[WORLD_SEGMENTS] = {
+        {.count = 4, .address = WORLD_IMAGE, .bytes = WORLD_IMAGE_BYTES},
+        {.count = 4, .address = WORLD_IMAGE + 512, .bytes = 40, .step = 24},
+        {.first = 2, .count = 2, .address = WORLD_IMAGE + 1024, .bytes = 100},
+        {.count = 4, .address = WORLD_IMAGE + 1200, .bytes = 100, .flags = LOAD_SAME},
+        {.count = 4,
+         .address = WORLD_BLOCK,
+         .bytes = WORLD_BLOCK_BYTES,
+         .step = WORLD_BLOCK_BYTES,
+         .flags = LOAD_BLOCK}};
+    static const struct load_program program = {.count = 4,
+                                                .entry = WORLD_IMAGE,
+                                                .bss_end = WORLD_CONSTANTS_END,
+                                                .code_end = WORLD_CONSTANTS_END,
+                                                .constants_end = WORLD_CONSTANTS_END,
+                                                .data_start = WORLD_BLOCK,
+                                                .data_end = WORLD_TOP,
+                                                .top = WORLD_TOP};
+
+    load_list_pack(world->list, 4, 1, WORLD_SEGMENTS);
+    load_program_pack(world->list, 0, &program);
+    for (uint32_t i = 0; i < WORLD_SEGMENTS; i++) {
+        load_segment_pack(world->list, i, &segments[i]);
+    }
+    world_seal_list(world);
+}
+
+void world_seal_list(struct world *world)
+{
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, world->list, sizeof world->list);
+    sha256_end(&sha, world->digest);
+}
+
+struct offer_body world_offer(const struct world *world, uint32_t count)
+{
+    struct load_list list;
+    uint32_t rank = node_id(world->node), bytes = 100;
+
+    if (rank < 4 && count <= 4 && load_list_open(&list, world->list, sizeof world->list)) {
+        bytes = (uint32_t)load_data_bytes(&list, 0, WORLD_SEGMENTS, rank, count);
+    }
+    return (struct offer_body){.name = 1,
+                               .count = count,
+                               .list_bytes = sizeof world->list,
+                               .message_bytes = (uint32_t)sizeof world->list + bytes,
+                               .to_segment = WORLD_SEGMENTS,
+                               .top = WORLD_TOP,
+                               .digest = world->digest};
+}
+
 static void download(struct world *world)
 {
     struct neighbour *host = &world->neighbours[WORLD_HOST_PORT];
     uint8_t offer[OFFER_BYTES], open[OPEN_BYTES], start[START_BYTES];
-    uint8_t data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
+    uint8_t data[4096] = {0};
 
-    offer_pack(offer, &(struct offer_body){.name = 1,
-                                           .entry = WORLD_IMAGE,
-                                           .count = 1,
-                                           .base = WORLD_IMAGE,
-                                           .common_bytes = WORLD_IMAGE_BYTES,
-                                           .block_bytes = WORLD_BLOCK_BYTES,
-                                           .bss_end = WORLD_CONSTANTS_END,
-                                           .code_end = WORLD_CONSTANTS_END,
-                                           .constants_end = WORLD_CONSTANTS_END});
+    world_list(world);
+    struct offer_body body = world_offer(world, 1);
+    CHECK(body.message_bytes <= sizeof data);
+    memcpy(data, world->list, sizeof world->list);
+    offer_pack(offer, &body);
     neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, offer, sizeof offer, &truth);
     world_settle(world);
-    open_pack(open, &(struct open_body){.length = sizeof data, .match = 1, .flags = OPEN_IMAGE});
+    open_pack(open, &(struct open_body){.length = body.message_bytes,
+                                        .match = body.name,
+                                        .tag = body.list_bytes,
+                                        .flags = OPEN_IMAGE});
     neighbour_packet(host, PACKET_OPEN, ID_HOST, 0, packet_body(open), OPEN_BODY_BYTES, &truth);
     world_settle(world);
-    neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, sizeof data, &truth);
+    neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, body.message_bytes, &truth);
     world_settle(world);
     start_pack(start, &(struct start_body){0});
     neighbour_packet(host, PACKET_START, ID_HOST, 0, start, sizeof start, &truth);
@@ -101,6 +156,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     memset(world->program, 0, WORLD_PROGRAM_BYTES);
     memset(world->copy, 0, WORLD_PROGRAM_BYTES);
     memset(world->granted, 0, sizeof world->granted);
+    world_list(world);
     world->now_us = 1000000;
     world->blocked = false;
     world->download = 0;
@@ -110,7 +166,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .program = world->program,
                                  .program_address = WORLD_PROGRAM,
                                  .program_bytes = WORLD_PROGRAM_BYTES,
-                                 .blocks_address = WORLD_BLOCKS,
+                                 .stack_top = WORLD_IMAGE,
                                  .image_address = WORLD_IMAGE,
                                  .memory = world->memory,
                                  .plans = plans,
@@ -131,12 +187,13 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     }
 }
 
-/* A download may write where blocks and image lie, and nowhere else. */
+/* A download may write from the image on, and nowhere else. */
 static void watch_download(struct world *world)
 {
     if (world->download != world->node->load.number) {
         world->download = world->node->load.number;
-        memset(world->granted + WORLD_STACK_BYTES, 1, WORLD_PROGRAM_BYTES - WORLD_STACK_BYTES);
+        uint32_t before = WORLD_IMAGE - WORLD_PROGRAM;
+        memset(world->granted + before, 1, WORLD_PROGRAM_BYTES - before);
     }
 }
 
@@ -169,7 +226,9 @@ void world_settle(struct world *world)
     CHECK(node_deadline(world->node) > world->now_us);
     invariants_check(world);
     if (node_take_start(world->node, &start)) {
-        CHECK(start.block >= WORLD_BLOCKS && start.block + start.block_bytes <= WORLD_IMAGE);
+        uint32_t end = WORLD_PROGRAM + WORLD_PROGRAM_BYTES;
+        CHECK(start.block_bytes == 0 || (start.block >= WORLD_IMAGE && start.block < end &&
+                                         start.block_bytes <= end - start.block));
         world->blocked = false;
     }
     resume(world);
@@ -195,8 +254,9 @@ void world_grant(struct world *world, uint32_t address, uint32_t bytes)
         return; /* a call that names it must fail */
     }
     for (uint32_t i = 0; i < bytes; i++) {
+        uint32_t at = address + i;
         world->granted[offset + i] |=
-            address + i < WORLD_IMAGE || address + i >= WORLD_CONSTANTS_END;
+            at < WORLD_IMAGE || (at >= WORLD_CONSTANTS_END && at < WORLD_BLOCK) || at >= WORLD_TOP;
     }
 }
 

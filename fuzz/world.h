@@ -11,6 +11,7 @@
 
 #include "fuzz/neighbour.h"
 #include "node/state.h"
+#include "wire/load.h"
 
 enum {
     WORLD_PORTS = 3,
@@ -19,13 +20,17 @@ enum {
     WORLD_LONG_PORT = 0,           /* its link has long chunks */
     WORLD_PROGRAM = 0x20900000,    /* anywhere */
     WORLD_STACK_BYTES = 16 * 1024, /* where programs keep what they name in calls */
-    WORLD_BLOCKS = WORLD_PROGRAM + WORLD_STACK_BYTES,
-    WORLD_IMAGE = WORLD_BLOCKS + 1024,
+    WORLD_IMAGE = WORLD_PROGRAM + WORLD_STACK_BYTES + 1024,
     WORLD_IMAGE_BYTES = 256,
     WORLD_CONSTANTS_END = WORLD_PROGRAM + 5 * 4096,
+    WORLD_BLOCK = WORLD_CONSTANTS_END + 4096, /* behind a page that may be written */
+    WORLD_TOP = WORLD_BLOCK + 4096,
     WORLD_BLOCK_BYTES = 64,
     WORLD_PLAN_BYTES = 2048,
-    WORLD_PROGRAM_BYTES = WORLD_STACK_BYTES + 1024 + 4096
+    WORLD_PROGRAM_BYTES = WORLD_TOP + 4096 - WORLD_PROGRAM,
+    WORLD_SEGMENTS = 5,
+    WORLD_LIST_BYTES =
+        LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + WORLD_SEGMENTS * LOAD_SEGMENT_BYTES
 };
 
 /* How far a world has come when the input takes over. */
@@ -42,11 +47,18 @@ struct world {
     uint64_t now_us;
     bool blocked;     /* the program waits in a call */
     uint8_t download; /* number of the node's last, as it is granted */
+    uint8_t list[WORLD_LIST_BYTES], digest[DIGEST_BYTES]; /* what was offered last */
 };
 
 /* Makes a node as after reset, and brings it to a stage by frames that a real neighbour sends. */
 void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation);
+
+/* Makes the list what it is before somebody lies, and its digest; the OFFER of all segments of it to
+ * so many nodes. */
+void world_list(struct world *world);
+void world_seal_list(struct world *world);
+struct offer_body world_offer(const struct world *world, uint32_t count);
 
 /* One step of the node. True: it wants another one at once. */
 bool world_step(struct world *world);
