@@ -78,7 +78,9 @@ struct sim_result {
     uint64_t wall_ns;        /* simulated wall time */
     uint64_t clock_base_ns;  /* model time at which programs started */
     uint64_t download_ns;    /* model time of the download before the scenario */
-    uint64_t download_bytes; /* that the host sent in it */
+    uint64_t download_bytes; /* that the host sent in it, */
+    uint32_t download_sends; /* in so many messages */
+    uint32_t repaired;       /* nodes that were sent wrong bytes again */
     unsigned receipts;
     unsigned threads;          /* that have done the work */
     bool checked;              /* contents were kept and checked */

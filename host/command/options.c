@@ -226,10 +226,139 @@ const struct option_row options_machine[] = {
     {0},
 };
 
+/* The nodes of the program that is named next. */
+static void take_nodes(const struct option_row *option, char *text, void *target)
+{
+    struct load_arguments *arguments = target;
+
+    (void)option;
+    if (arguments->nodes) {
+        command_line_reject("--node %.60s: name the program for these nodes behind it",
+                            arguments->nodes);
+    }
+    arguments->nodes = text;
+}
+
+/* A piece of data. */
+static struct job_data *add_data(struct data_arguments *arguments, const char *option,
+                                 const struct job_data *data)
+{
+    if (data->path[0] == '\0') {
+        command_line_reject("--%s needs the name of a file", option);
+    }
+    if (arguments->count == JOB_DATA_MAX) {
+        command_line_reject("--%s %.200s: there is room for %d pieces of data", option, data->name,
+                            JOB_DATA_MAX);
+    }
+    struct job_data *added = &arguments->list[arguments->count++];
+    *added = *data;
+    return added;
+}
+
+static void take_data(const struct option_row *option, char *text, void *target)
+{
+    add_data(target, option->name,
+             &(struct job_data){.kind = option->kind, .path = text, .name = text});
+}
+
+/* Whether a path goes up: "..", as a part of it. */
+static bool goes_up(const char *path)
+{
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NAME[=FILE] */
+static void take_file(const struct option_row *option, char *text, void *target)
+{
+    struct data_arguments *arguments = target;
+    char *equals = strchr(text, '=');
+
+    if (equals) {
+        *equals = '\0';
+    }
+    if (text[0] == '\0' || goes_up(text)) {
+        command_line_reject("--file %.200s: the name that programs open it by has no '..' in it, "
+                            "and is not empty",
+                            text);
+    }
+    for (unsigned i = 0; i < arguments->count; i++) {
+        if (arguments->list[i].kind == BLOCK_FILE && strcmp(arguments->list[i].name, text) == 0) {
+            command_line_reject("--file %.200s: there are two files of this name", text);
+        }
+    }
+    add_data(
+        arguments, option->name,
+        &(struct job_data){.kind = BLOCK_FILE, .path = equals ? equals + 1 : text, .name = text});
+}
+
+/* The --input that an option is for: the last one. */
+static struct job_data *last_input(const struct option_row *option,
+                                   struct data_arguments *arguments)
+{
+    struct job_data *last = arguments->count ? &arguments->list[arguments->count - 1] : NULL;
+
+    if (!last || last->kind != BLOCK_INPUT) {
+        command_line_reject("--%s stands behind the --input that it is for", option->name);
+    }
+    return last;
+}
+
+static void take_window(const struct option_row *option, char *text, void *target)
+{
+    last_input(option, target)->window = option_number(option, text);
+}
+
+static void take_stride(const struct option_row *option, char *text, void *target)
+{
+    last_input(option, target)->stride = option_number(option, text);
+}
+
+static void take_pad(const struct option_row *option, char *text, void *target)
+{
+    (void)text;
+    last_input(option, target)->pad = true;
+}
+
+const struct option_row options_data[] = {
+    {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
+     .kind = BLOCK_COMMON},
+    {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
+     take_data, .kind = BLOCK_INPUT},
+    {"window", "N", "of the --input before it: bytes of a node (default: an equal part)",
+     take_window, .low = 1, .high = INT32_MAX},
+    {"stride", "N",
+     "of the --input before it: bytes from the beginning of a window to that of the next node's "
+     "(default: as many as a window has)",
+     take_stride, .low = 1, .high = INT32_MAX},
+    {"pad", NULL, "of the --input before it: behind the file's end windows go on with zeros",
+     take_pad, .at = 0},
+    {"private", "PATTERN",
+     "data of each node's own, which it may write: a file for each, with %r in its name for the "
+     "rank; repeatable",
+     take_data, .kind = BLOCK_PRIVATE},
+    {"file", "NAME[=FILE]",
+     "a file that programs at all nodes can open by this name, to read; repeatable", take_file,
+     .at = 0},
+    {0},
+};
+
 const struct option_row options_load[] = {
+    {"node", "NODES",
+     "the program named next is for these nodes, for example 3,8-15; the one without is for all "
+     "others; repeatable",
+     take_nodes, .at = 0},
     {"strategy", "NAME",
-     "download by decremental (default), scatter, sequential or sequential-scatter", option_text,
-     OPTION_AT(struct load_arguments, strategy)},
+     "download by decremental (default), scatter, sequential, sequential-scatter, or auto, the "
+     "fastest that nodes have memory for",
+     option_text, OPTION_AT(struct load_arguments, strategy)},
+    {"explain", NULL, "say what each strategy would take, before the download", option_flag,
+     OPTION_AT(struct load_arguments, explain)},
     {"x", "N", "dimension of the smallest subcube (default: the best)", option_whole,
      OPTION_AT(struct load_arguments, x), .high = NETWORK_DIMS_MAX},
     {"timeout", "TIME",
@@ -249,6 +378,7 @@ const struct option_row options_load[] = {
      "run only a program that 'ecube-cc --check' has linked, which finds wrong uses of memory and "
      "of transfers (doc/debugging.md)",
      option_flag, OPTION_AT(struct load_arguments, check)},
+    {.more = options_data, OPTION_AT(struct load_arguments, data)},
     {0},
 };
 
@@ -305,8 +435,20 @@ const char *const *options_take_rest(struct argp_state *state, unsigned *count)
 void options_take_program(char *word, void *target, struct argp_state *state)
 {
     struct load_arguments *arguments = target;
+    bool behind = state->quoted > 0 && state->next > state->quoted;
 
-    arguments->program = word;
+    if (behind && !arguments->nodes && arguments->program_count > 0) {
+        state->next--; /* "--": it is an argument already */
+    } else if (arguments->program_count == JOB_PROGRAMS_MAX) {
+        command_line_reject("%.200s: there is room for %d programs", word, JOB_PROGRAMS_MAX);
+    } else {
+        arguments->programs[arguments->program_count++] =
+            (struct job_program){word, arguments->nodes};
+        if (arguments->nodes) {
+            arguments->nodes = NULL;
+            return; /* the next word is a program, too */
+        }
+    }
     arguments->arguments = options_take_rest(state, &arguments->argument_count);
 }
 
@@ -375,7 +517,7 @@ int options_find_strategy(const char *text, enum strategy *strategy, struct mess
     struct choice choice;
 
     choice_begin(&choice, text);
-    for (unsigned i = 0; i < STRATEGIES; i++) {
+    for (unsigned i = 0; i < STRATEGY_NAMES; i++) {
         if (choice_offer(&choice, download_strategy_name((enum strategy)i))) {
             *strategy = (enum strategy)i;
             return 0;
@@ -384,27 +526,46 @@ int options_find_strategy(const char *text, enum strategy *strategy, struct mess
     return choice_refuse(&choice, "unknown strategy", message);
 }
 
-int options_make_job(const struct load_arguments *arguments, struct job_request *request,
-                     struct message *message)
+static int check_program(const struct load_arguments *arguments, const char *path,
+                         struct message *message)
 {
     struct image image;
 
-    if (!arguments->program) {
-        return message_set(message, "name the program to run, an ELF file made by ecube-cc");
-    }
-    *request = (struct job_request){.path = arguments->program,
-                                    .arguments = arguments->arguments,
-                                    .argument_count = arguments->argument_count,
-                                    .x = arguments->x,
-                                    .timeout_ms = arguments->timeout_ms};
-    if (options_find_strategy(arguments->strategy, &request->strategy, message) != 0 ||
-        image_read(&image, arguments->program, message) != 0) {
+    if (image_read(&image, path, message) != 0) {
         return -1;
     }
     image_free(&image);
-    return arguments->check && !image.checked
-               ? options_reject_unchecked(&image, arguments->program, message)
-               : 0;
+    return arguments->check && !image.checked ? options_reject_unchecked(&image, path, message) : 0;
+}
+
+int options_make_job(const struct load_arguments *arguments, struct job_request *request,
+                     struct message *message)
+{
+    if (arguments->nodes) {
+        return message_set(message, "--node %.60s: name the program for these nodes behind it",
+                           arguments->nodes);
+    }
+    if (arguments->program_count == 0) {
+        return message_set(message, "name the program to run, an ELF file made by ecube-cc");
+    }
+    *request = (struct job_request){.program_count = arguments->program_count,
+                                    .arguments = arguments->arguments,
+                                    .argument_count = arguments->argument_count,
+                                    .data_count = arguments->data.count,
+                                    .x = arguments->x,
+                                    .explain = arguments->explain,
+                                    .timeout_ms = arguments->timeout_ms};
+    memcpy(request->programs, arguments->programs, sizeof request->programs);
+    memcpy(request->data, arguments->data.list, sizeof request->data);
+    if (options_find_strategy(arguments->strategy, &request->strategy, message) != 0) {
+        return -1;
+    }
+    for (unsigned i = 0; i < request->program_count; i++) {
+        if (check_program(arguments, request->programs[i].path, message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* "+TIME" after the name of a phase, or nothing. */
@@ -505,14 +666,28 @@ static json_t *word(const char *text)
     return string ? string : json_null();
 }
 
-void options_describe_job(const char *program, const char *const *arguments, unsigned count,
-                          json_t *result)
+/* "program" is the one that stands for all; "programs" has each, where there are several. */
+static json_t *describe_programs(const struct job_request *request)
 {
     json_t *list = json_array();
 
-    for (unsigned i = 0; i < count; i++) {
-        json_array_append_new(list, word(arguments[i]));
+    for (unsigned i = 0; i < request->program_count && request->program_count > 1; i++) {
+        const struct job_program *program = &request->programs[i];
+        json_array_append_new(list, json_pack("{s:o, s:o}", "program", word(program->path), "nodes",
+                                              program->nodes ? word(program->nodes) : json_null()));
     }
-    json_object_set_new(result, "program", word(program));
+    return list;
+}
+
+void options_describe_job(const struct job_request *request, json_t *result)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < request->argument_count; i++) {
+        json_array_append_new(list, word(request->arguments[i]));
+    }
+    json_object_set_new(result, "program", word(job_request_path(request)));
+    json_object_set_new(result, "programs", describe_programs(request));
     json_object_set_new(result, "arguments", list);
+    json_object_set_new(result, "data", job_request_describe_data(request));
 }

@@ -11,6 +11,7 @@
 #include "collectives/operation.h"
 #include "host/command/command_line.h"
 #include "host/console/choice.h"
+#include "host/job/request.h"
 #include "host/machine/machine.h"
 
 /* --network, --profile, --sigma (the network), --algorithm, --board, --links, --patience,
@@ -27,16 +28,27 @@ struct machine_arguments {
     const char *qemu;
 };
 
-/* --strategy, --x, --timeout, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
+/* --common, --input, --window, --stride, --pad, --private, --file */
+struct data_arguments {
+    struct job_data list[JOB_DATA_MAX];
+    unsigned count;
+};
+
+/* --node, --strategy, --x, --explain, --timeout, --json, --quiet, --verbose, --check, those of data,
+ * and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
+    bool explain;
     uint32_t timeout_ms;
     const char *json;
     bool quiet;
     bool verbose;
     bool check;
-    const char *program;
+    struct data_arguments data;
+    struct job_program programs[JOB_PROGRAMS_MAX];
+    unsigned program_count;
+    const char *nodes; /* of the program that is named next; NULL: of all others */
     const char *const *arguments;
     unsigned argument_count;
 };
@@ -49,12 +61,13 @@ struct name_arguments {
 extern const struct option_row options_network[]; /* sets a struct machine_arguments, too */
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
+extern const struct option_row options_data[];
 extern const struct option_row options_name[];
 
 /* The word is a program, and all that follow are its own: where they stand, and how many. */
 const char *const *options_take_rest(struct argp_state *state, unsigned *count);
 
-/* PROGRAM ARGUMENT...: a take_word that sets a struct load_arguments. */
+/* [--node NODES PROGRAM]... PROGRAM ARGUMENT...: a take_word that sets a struct load_arguments. */
 void options_take_program(char *word, void *target, struct argp_state *state);
 
 /* The time of --timeout, in ms: a uint32_t. */
@@ -95,7 +108,7 @@ int options_find_profile(const struct machine_arguments *arguments, struct profi
 int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
                          struct target *target, struct message *message);
 
-/* Turns the words into a job, and reads the program once so that a bad one is told before
+/* Turns the words into a job, and reads the programs once so that a bad one is told before
  * anything starts. */
 int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message);
@@ -103,9 +116,14 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
 /* The message names the command that makes of the program one with checks; returns -1. */
 int options_reject_unchecked(const struct image *image, const char *path, struct message *message);
 
-/* Adds "program" and "arguments" to the object of --json. */
-void options_describe_job(const char *program, const char *const *arguments, unsigned count,
-                          json_t *result);
+/* What --help says of data, for the verbs that load some. */
+#define OPTIONS_DATA_WORDS                                                                         \
+    "Data: nodes get it with the program, and find it by calls of ecube.h. What they have in "     \
+    "common travels once. Node i gets of an --input the --window bytes from i times --stride on; " \
+    "without --window an equal part."
+
+/* Adds "program", "programs", "arguments" and "data" to the object of --json. */
+void options_describe_job(const struct job_request *request, json_t *result);
 
 /* Takes "A-B,C-D": two cables to cross; the network must be known. */
 int options_add_crossing(struct machine_options *options, const char *text,

@@ -116,6 +116,9 @@ static double number(const json_t *report, const char *key)
 /* Of the table's columns. With a space between them they are 80. */
 enum { BYTES = 10, STEPS = 5, TIME = 12, ETA = 6, WALL = 10, WRONG = 6 };
 
+/* Of that of strategies. */
+enum { STRATEGY_BYTES = 14, STRATEGY_TIME = 16 };
+
 /* A count is a JSON integer, or a real number when it is too large for one. */
 static const char *count_cell(char cell[CELL_MAX], unsigned columns, const json_t *count)
 {
@@ -142,6 +145,39 @@ static void print_line(FILE *file, const json_t *report)
             bound_us > 0 ? cell_real(eta, ETA, model_us / bound_us) : "-", WALL,
             cell_real(wall, WALL, number(report, "wall_us") / 1e3), WRONG,
             count_cell(wrong, WRONG, json_object_get(report, "wrong")));
+}
+
+/* "no": a root has no room for what it would pass on; "-": it would send too many messages. */
+static void print_strategy(FILE *file, const json_t *strategy)
+{
+    const json_t *sends = json_object_get(strategy, "sends");
+    bool fits = json_is_true(json_object_get(strategy, "fits"));
+    char x[CELL_MAX], count[CELL_MAX], bytes[CELL_MAX], time[CELL_MAX];
+
+    fprintf(file, "%-18s %*s %*s %*s %*s  %s%s\n",
+            json_string_value(json_object_get(strategy, "strategy")), STEPS,
+            count_cell(x, STEPS, json_object_get(strategy, "x")), STEPS,
+            count_cell(count, STEPS, sends), STRATEGY_BYTES,
+            count_cell(bytes, STRATEGY_BYTES, json_object_get(strategy, "bytes")), STRATEGY_TIME,
+            json_is_number(sends) ? cell_real(time, STRATEGY_TIME, number(strategy, "predicted_us"))
+                                  : "-",
+            !json_is_number(sends) ? "-"
+            : fits                 ? "yes"
+                                   : "no",
+            json_is_true(json_object_get(strategy, "chosen")) ? ", chosen" : "");
+}
+
+void report_print_strategies(FILE *file, const json_t *strategies)
+{
+    const json_t *strategy;
+    size_t i;
+
+    fprintf(file, "%-18s %*s %*s %*s %*s  %s\n", "strategy", STEPS, "x", STEPS, "sends",
+            STRATEGY_BYTES, "bytes", STRATEGY_TIME, "predicted us", "fits");
+    json_array_foreach(strategies, i, strategy)
+    {
+        print_strategy(file, strategy);
+    }
 }
 
 void report_print(FILE *file, const json_t *reports)

@@ -42,6 +42,9 @@ json_t *report_to_json(const struct report_table *table);
 /* Prints a list made by report_to_json as a table, null as "-". */
 void report_print(FILE *file, const json_t *reports);
 
+/* Prints what the strategies of a download would take (the member "strategies" of --json). */
+void report_print_strategies(FILE *file, const json_t *strategies);
+
 /* Plans that nodes were given: operation, root, bytes_min, bytes_max, algorithm. */
 json_t *report_plans(const struct plan_summary *summaries, uint32_t count);
 

@@ -216,13 +216,23 @@ static void make_line(char line[TERMINAL_LINE_MAX], int fd, const char *words)
 void terminal_progress(char line[TERMINAL_LINE_MAX], int fd, const char *phase, uint64_t done,
                        uint64_t total, const char *unit)
 {
-    int columns = (int)terminal_columns(fd) - 1, room;
-    char count[80], bar[BAR_MAX + BAR_ENDS + 1] = "", words[WORDS_MAX];
+    char count[80], bare[80];
 
     snprintf(count, sizeof count, "%" PRIu64 " of %" PRIu64 " %s", done, total, unit);
-    room = columns - (int)strlen(count) - PHASE_COLUMNS - BAR_ENDS;
-    if (room < BAR_MIN) { /* the bar says more than the unit */
-        snprintf(count, sizeof count, "%" PRIu64 " of %" PRIu64, done, total);
+    snprintf(bare, sizeof bare, "%" PRIu64 " of %" PRIu64, done, total);
+    terminal_bar(line, fd, phase, done, total, count, bare);
+}
+
+void terminal_bar(char line[TERMINAL_LINE_MAX], int fd, const char *phase, uint64_t done,
+                  uint64_t total, const char *longer, const char *shorter)
+{
+    int columns = (int)terminal_columns(fd) - 1;
+    int room = columns - (int)strlen(longer) - PHASE_COLUMNS - BAR_ENDS;
+    char bar[BAR_MAX + BAR_ENDS + 1] = "", words[WORDS_MAX];
+    const char *count = longer;
+
+    if (room < BAR_MIN) { /* the bar says more than the longer words */
+        count = shorter;
         room = columns - (int)strlen(count) - PHASE_COLUMNS - BAR_ENDS;
     }
     room = room < BAR_MAX ? room : BAR_MAX;

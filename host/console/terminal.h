@@ -41,6 +41,10 @@ int terminal_put(int fd, const void *data, size_t bytes);
 enum { TERMINAL_LINE_MAX = 256 };
 void terminal_progress(char line[TERMINAL_LINE_MAX], int fd, const char *phase, uint64_t done,
                        uint64_t total, const char *unit);
+/* The same with a bar for `done` of `total`, and words of one's own: the longer ones if they leave
+ * room for the bar. */
+void terminal_bar(char line[TERMINAL_LINE_MAX], int fd, const char *phase, uint64_t done,
+                  uint64_t total, const char *longer, const char *shorter);
 void terminal_note(char line[TERMINAL_LINE_MAX], int fd, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -11,14 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "controller/download.h"
 #include "drivers/check.h"
 #include "host/console/report.h"
 #include "host/console/sink.h"
 #include "host/console/terminal.h"
 #include "include/ecube/abi.h"
 
-enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000 };
+enum {
+    REWRITE_US = 50 * 1000,
+    PLAIN_US = 2 * 1000 * 1000,
+    BYTES_SHOWN_MIN = 1000 * 1000 /* of a download: less is over before it is read */
+};
 
 void view_init(struct view *view, struct sink *sink, unsigned nodes, bool quiet)
 {
@@ -127,7 +130,43 @@ static const char *unit_of(const char *phase, unsigned total)
     return one ? "program ended" : "programs ended";
 }
 
-/* Plain lines: when a phase begins, every two seconds, and when it is complete. */
+/* A download of so much that it takes a while: "3 of 8 receipts, 12.3 of 61.0 MB, 5.2 MB/s, 9 s
+ * left". */
+static void draw_download(const struct view *view, unsigned done, unsigned total, double bytes,
+                          double total_bytes, char line[TERMINAL_LINE_MAX])
+{
+    double seconds = (double)(sink_now_us() - view->begun_us) / 1e6;
+    double rate = seconds > 0 ? bytes / seconds : 0;
+    char longer[120], shorter[80];
+    int used = snprintf(longer, sizeof longer, "%u of %u %s, %.1f of %.1f MB", done, total,
+                        unit_of("download", total), bytes / 1e6, total_bytes / 1e6);
+
+    if (rate > 0 && seconds > 1) {
+        snprintf(longer + used, sizeof longer - (size_t)used, ", %.1f MB/s, %.0f s left",
+                 rate / 1e6, (total_bytes - bytes) / rate);
+    }
+    snprintf(shorter, sizeof shorter, "%u of %u, %.1f of %.1f MB", done, total, bytes / 1e6,
+             total_bytes / 1e6);
+    terminal_bar(line, STDERR_FILENO, "download", (uint64_t)bytes, (uint64_t)total_bytes, longer,
+                 shorter);
+}
+
+static void draw_progress(struct view *view, const json_t *event, const char *phase, unsigned done,
+                          unsigned total)
+{
+    double bytes = number_of(event, "bytes"), total_bytes = number_of(event, "total_bytes");
+    char line[TERMINAL_LINE_MAX];
+
+    if (total_bytes >= BYTES_SHOWN_MIN && bytes <= total_bytes) {
+        draw_download(view, done, total, bytes, total_bytes, line);
+    } else {
+        terminal_progress(line, STDERR_FILENO, phase, done, total, unit_of(phase, total));
+    }
+    open_line(view, line);
+}
+
+/* Plain lines: when a phase begins, every two seconds if it has come further, and when it is
+ * complete. */
 static void show_progress(struct view *view, const json_t *event)
 {
     const char *phase = string_of(event, "phase");
@@ -136,20 +175,35 @@ static void show_progress(struct view *view, const json_t *event)
     bool new_phase = strcmp(phase, view->phase) != 0;
 
     if (!new_phase && done != total &&
-        now - view->told_us < (view->redraws ? REWRITE_US : PLAIN_US)) {
+        (now - view->told_us < (view->redraws ? REWRITE_US : PLAIN_US) ||
+         (!view->redraws && done == view->done))) {
         return;
     }
+    view->begun_us = new_phase ? now : view->begun_us;
     snprintf(view->phase, sizeof view->phase, "%s", phase);
     view->told_us = now;
+    view->done = done;
     if (view->redraws) {
-        char line[TERMINAL_LINE_MAX];
-
-        terminal_progress(line, STDERR_FILENO, phase, done, total, unit_of(phase, total));
-        open_line(view, line);
+        draw_progress(view, event, phase, done, total);
     } else {
         sink_print(view->sink, STDERR_FILENO, "ecube: %s: %u of %u %s\n", phase, done, total,
                    unit_of(phase, total));
     }
+}
+
+/* What the strategies would take: asked for, so it is shown whatever else is not. */
+static void show_strategies(struct view *view, const json_t *strategies)
+{
+    char *text;
+    size_t bytes;
+
+    view_clear(view);
+    FILE *file = open_memstream(&text, &bytes);
+    CHECK(file);
+    report_print_strategies(file, strategies);
+    CHECK(fclose(file) == 0);
+    sink_say(view->sink, STDERR_FILENO, text, bytes);
+    free(text);
 }
 
 void view_event(struct view *view, const json_t *event)
@@ -160,6 +214,8 @@ void view_event(struct view *view, const json_t *event)
         show_line_event(view, event);
     } else if (strcmp(kind, "trouble") == 0) {
         view_trouble(view, string_of(event, "text"));
+    } else if (strcmp(kind, "strategies") == 0) {
+        show_strategies(view, json_object_get(event, "strategies"));
     } else if (view->quiet) {
         return;
     } else if (strcmp(kind, "progress") == 0) {
@@ -173,18 +229,16 @@ void view_event(struct view *view, const json_t *event)
     }
 }
 
-/* The number of the paper's formula; scatter is decremental scattering with one root. */
-static int formula_of(const char *strategy)
+/* Nodes that held wrong bytes at first. */
+static void print_repairs(FILE *file, const json_t *download)
 {
-    return strcmp(strategy, "sequential") == 0           ? 6
-           : strcmp(strategy, "sequential-scatter") == 0 ? 8
-                                                         : 9;
-}
+    double repaired = number_of(download, "repaired");
 
-static const char *note_of(const json_t *download)
-{
-    return download_note((uint64_t)(1e3 * number_of(download, "model_us") + 0.5),
-                         (uint64_t)(1e3 * number_of(download, "predicted_us") + 0.5));
+    if (repaired > 0) {
+        fprintf(file,
+                "repaired  %.0f node%s held wrong bytes and got them again, in %.3f us more\n",
+                repaired, repaired == 1 ? "" : "s", number_of(download, "repair_us"));
+    }
 }
 
 void view_result(struct view *view, const json_t *result)
@@ -192,7 +246,6 @@ void view_result(struct view *view, const json_t *result)
     const json_t *download = json_object_get(result, "download");
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
-    int formula = formula_of(string_of(download, "strategy"));
     char *text;
     size_t bytes;
 
@@ -208,9 +261,9 @@ void view_result(struct view *view, const json_t *result)
                 nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
-        fprintf(file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
+        fprintf(file, "download  %s, x %.0f, sends %.0f, %.0f bytes, receipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "bytes"), receipts, nodes);
+                number_of(download, "sends"), number_of(download, "bytes"), receipts, nodes);
     } else if (receipts > 0) {
         double wall_ms = number_of(download, "wall_ms");
         char wall[40] = "";
@@ -219,12 +272,13 @@ void view_result(struct view *view, const json_t *result)
             snprintf(wall, sizeof wall, "wall %.1f ms, ", wall_ms);
         }
         fprintf(file,
-                "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us, "
-                "%sreceipts %u of %u%s\n",
+                "download  %s, x %.0f, sends %.0f, %.0f bytes, model %.3f us, predicted %.3f us, "
+                "%sreceipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "bytes"), number_of(download, "model_us"), formula,
-                number_of(download, "predicted_us"), wall, receipts, nodes,
-                formula == 9 ? note_of(download) : "");
+                number_of(download, "sends"), number_of(download, "bytes"),
+                number_of(download, "model_us"), number_of(download, "predicted_us"), wall,
+                receipts, nodes);
+        print_repairs(file, download);
     }
     CHECK(fclose(file) == 0);
     sink_say(view->sink, STDERR_FILENO, text, bytes);

@@ -24,7 +24,9 @@ struct view {
     bool line_open;      /* a progress line is on the screen */
     unsigned rank_width;
     char phase[16];
-    uint64_t told_us; /* when the last progress was shown */
+    unsigned done;     /* of the last progress */
+    uint64_t begun_us; /* when its phase began */
+    uint64_t told_us;  /* when the last progress was shown */
 };
 
 void view_init(struct view *view, struct sink *sink, unsigned nodes, bool quiet);

@@ -22,7 +22,7 @@ void doing_text(const struct programs *programs, uint32_t rank, bool with_place,
     words_of_requests(programs->controller, rank, requests);
     if (with_place && node->state.pc != 0 && !node->dead &&
         controller_answered(programs->controller, rank)) {
-        const struct fault_code code = programs_code(programs);
+        const struct fault_code code = programs_code(programs, rank);
 
         fault_place_text(&code, node->state.pc, node->state.lr, place);
     }

@@ -1,92 +1,80 @@
 /*
  * job.c - makes all that a download needs before its first message leaves.
  *
- * Arguments are checked before memory is taken for them, digests are computed before the download
- * begins. So nothing here can fail when nodes have begun to wait, and a receipt is judged in
- * constant time.
+ * Sizes are checked before memory is taken, digests are computed before the download begins. So
+ * nothing here can fail when nodes have begun to wait.
  */
 #include "host/job/job.h"
 
-#include <nettle/sha2.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/computer/target.h"
 
-enum { BLOCK_ALIGN = 8 };
-
-static const char *name_of(const char *path)
+static int read_images(struct job *job, struct image *image, struct message *message)
 {
-    const char *name = strrchr(path, '/');
-
-    return name ? name + 1 : path;
-}
-
-int job_check_arguments(const struct job_request *request, uint32_t nodes, uint32_t *block_bytes,
-                        struct message *message)
-{
-    size_t bytes = BLOCK_HEADER_BYTES + strlen(request->path) + 1;
-
-    for (unsigned i = 0; i < request->argument_count; i++) {
-        bytes += strlen(request->arguments[i]) + 1;
-    }
-    bytes = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
-    if (bytes * nodes > target_board()->blocks_bytes) {
-        return message_set(
-            message, "the arguments are too long: %zu bytes, a machine of %u nodes has room for %u",
-            bytes, (unsigned)nodes, target_board()->blocks_bytes / (unsigned)nodes);
-    }
-    *block_bytes = (uint32_t)bytes;
-    return 0;
-}
-
-static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
-                       const struct job_request *request)
-{
-    const char *name = name_of(request->path);
-    uint8_t *text = block + BLOCK_HEADER_BYTES;
-
-    block_pack(block, &(struct block_header){rank, size, request->argument_count + 1});
-    memcpy(text, name, strlen(name) + 1);
-    text += strlen(name) + 1;
-    for (unsigned i = 0; i < request->argument_count; i++) {
-        memcpy(text, request->arguments[i], strlen(request->arguments[i]) + 1);
-        text += strlen(request->arguments[i]) + 1;
-    }
-}
-
-/* The private blocks of all nodes: rank, size, argv with the program's name first. */
-static int make_blocks(struct job *job, const struct job_request *request, uint32_t nodes,
-                       struct message *message)
-{
-    if (job_check_arguments(request, nodes, &job->block_bytes, message) != 0) {
-        return -1;
-    }
-    job->blocks = calloc(nodes, job->block_bytes);
-    if (!job->blocks) {
+    job->image_count = job->records.path_count;
+    job->images = calloc(job->image_count, sizeof *job->images);
+    if (!job->images) {
         return message_set(message, "out of memory");
     }
-    for (uint32_t rank = 0; rank < nodes; rank++) {
-        fill_block(job->blocks + (size_t)rank * job->block_bytes, rank, nodes, request);
+    for (unsigned i = 0; i < job->image_count; i++) {
+        job->images[i].path = strdup(job->records.paths[i]);
+        if (!job->images[i].path) {
+            return message_set(message, "out of memory");
+        }
+        if (image) {
+            job->images[i].image = *image;
+            *image = (struct image){0};
+        } else if (image_read(&job->images[i].image, job->images[i].path, message) != 0) {
+            return -1;
+        }
+        job->records.paths[i] = NULL; /* the request's, which goes */
     }
     return 0;
 }
 
-static int make_digests(struct job *job, uint32_t nodes, struct message *message)
+static void find_path(struct job *job, const struct job_request *request)
 {
-    struct sha256_ctx context;
+    const char *path = job_request_path(request);
 
-    job->digests = calloc(nodes, sizeof *job->digests);
-    if (!job->digests) {
+    for (unsigned i = 0; i < job->image_count; i++) {
+        if (strcmp(job->images[i].path, path) == 0) {
+            job->path = job->images[i].path;
+        }
+    }
+}
+
+static int open_files(struct job *job, const struct job_request *request, uint32_t nodes,
+                      struct message *message)
+{
+    if (request->data_count == 0) {
+        return 0;
+    }
+    job->files = calloc(request->data_count, sizeof *job->files);
+    if (!job->files) {
         return message_set(message, "out of memory");
     }
-    for (uint32_t rank = 0; rank < nodes; rank++) {
-        sha256_init(&context);
-        sha256_update(&context, job->block_bytes, job->blocks + (size_t)rank * job->block_bytes);
-        sha256_update(&context, job->image.bytes, job->image.data);
-        sha256_digest(&context, DIGEST_BYTES, job->digests[rank]);
+    for (; job->file_count < request->data_count; job->file_count++) {
+        if (data_open(&job->files[job->file_count], &request->data[job->file_count], nodes,
+                      message) != 0) {
+            return -1;
+        }
     }
     return 0;
+}
+
+static int make_list(struct job *job, const struct job_request *request, uint32_t nodes,
+                     struct message *message)
+{
+    const struct job_contents contents = {.request = request,
+                                          .nodes = nodes,
+                                          .records = &job->records,
+                                          .images = job->images,
+                                          .files = job->files};
+
+    return job_list_make(&job->list, &contents, message);
 }
 
 static int make_plan(struct job *job, const struct job_request *request,
@@ -99,29 +87,48 @@ static int make_plan(struct job *job, const struct job_request *request,
                                        (uint64_t)profile->tau_ns * profile->sigma_permille / 1000,
                                    .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
                                    .tau_ns = profile->element_ns,
-                                   .common_bytes = job->image.bytes,
-                                   .block_bytes = job->block_bytes};
+                                   .list = &job->list.list,
+                                   .memory_end = target_board()->image_end};
 
-    return download_make_plan(&job->plan, request->strategy, request->x, network, &costs,
-                              message->text)
-               ? 0
-               : -1;
+    if (!download_make_plan(&job->plan, request->strategy, request->x, network, &costs,
+                            message->text)) {
+        return -1;
+    }
+    if (request->explain) {
+        download_compare(job->choices, request->x, network, &costs);
+        job->explained = true;
+    }
+    return 0;
 }
 
-int job_make_of(struct job *job, struct image *image, const struct job_request *request,
-                const struct network *network, const struct profile *profile,
-                struct message *message)
+int job_plan(struct job *job, struct image *image, const struct job_request *request,
+             const struct network *network, const struct profile *profile, struct message *message)
 {
-    *job = (struct job){
-        .timeout_ms = request->timeout_ms, .path = strdup(request->path), .image = *image};
-    *image = (struct image){0};
-    if (!job->path) {
-        job_free(job);
-        return message_set(message, "out of memory");
-    }
-    if (make_blocks(job, request, network->nodes, message) != 0 ||
-        make_digests(job, network->nodes, message) != 0 ||
+    *job = (struct job){.timeout_ms = request->timeout_ms, .wanted = request->strategy};
+    if (records_make(&job->records, request, network, message) != 0 ||
+        read_images(job, image, message) != 0 ||
+        open_files(job, request, network->nodes, message) != 0 ||
+        make_list(job, request, network->nodes, message) != 0 ||
         make_plan(job, request, network, profile, message) != 0) {
+        if (image) {
+            image_free(image);
+        }
+        job_free(job);
+        return -1;
+    }
+    find_path(job, request);
+    return 0;
+}
+
+int job_fill(struct job *job, uint32_t nodes, struct message *message)
+{
+    for (unsigned i = 0; i < job->file_count; i++) {
+        if (data_read(&job->files[i], nodes, message) != 0) {
+            job_free(job);
+            return -1;
+        }
+    }
+    if (job_list_fill(&job->list, message) != 0) {
         job_free(job);
         return -1;
     }
@@ -131,50 +138,118 @@ int job_make_of(struct job *job, struct image *image, const struct job_request *
 int job_make(struct job *job, const struct job_request *request, const struct network *network,
              const struct profile *profile, struct message *message)
 {
-    struct image image;
-
-    *job = (struct job){0};
-    return image_read(&image, request->path, message) == 0
-               ? job_make_of(job, &image, request, network, profile, message)
+    return job_plan(job, NULL, request, network, profile, message) == 0
+               ? job_fill(job, network->nodes, message)
                : -1;
 }
 
 void job_free(struct job *job)
 {
-    free(job->path);
-    image_free(&job->image);
-    free(job->blocks);
-    free(job->digests);
+    for (unsigned i = 0; job->images && i < job->image_count; i++) {
+        free(job->images[i].path);
+        image_free(&job->images[i].image);
+    }
+    for (unsigned i = 0; i < job->file_count; i++) {
+        data_close(&job->files[i]);
+    }
+    free(job->images);
+    free(job->files);
+    records_free(&job->records);
+    job_list_free(&job->list);
     report_free(&job->reports);
     *job = (struct job){0};
 }
 
-struct controller_program job_program(const struct job *job)
+struct controller_load job_load(const struct job *job)
 {
-    return (struct controller_program){.blocks = job->blocks,
-                                       .image = job->image.data,
-                                       .block_bytes = job->block_bytes,
-                                       .image_bytes = job->image.bytes,
-                                       .base = job->image.base,
-                                       .entry = job->image.entry,
-                                       .bss_end = job->image.bss_end,
-                                       .code_end = job->image.code_end,
-                                       .constants_end = job->image.constants_end,
-                                       .digests = (const uint8_t(*)[DIGEST_BYTES])job->digests,
-                                       .messages = job->plan.messages,
-                                       .message_count = job->plan.count};
+    const struct job_list *list = &job->list;
+
+    return (struct controller_load){.list = list->bytes,
+                                    .list_bytes = list->byte_count,
+                                    .list_digest = list->digest,
+                                    .strings = list->strings,
+                                    .digests = list->digests,
+                                    .messages = job->plan.messages,
+                                    .count = job->plan.count};
+}
+
+unsigned job_program_of(const struct job *job, uint32_t rank)
+{
+    return records_program(&job->records, rank);
+}
+
+struct load_program job_memory_of(const struct job *job, uint32_t rank)
+{
+    return load_program_of(&job->list.list, rank);
+}
+
+/* What is told. ------------------------------------------------------------------------------ */
+
+static void tell_unused(const struct data_file *file, struct teller *teller)
+{
+    json_t *members = json_pack("{s:s, s:[], s:I}", "kind", "data-unused", "nodes", "bytes",
+                                (json_int_t)file->unused_bytes);
+
+    tell_trouble(teller, members,
+                 "--input %.300s: %" PRIu64 " of its %" PRIu64 " bytes are in no node's window",
+                 file->name, file->unused_bytes, file->file_bytes);
+}
+
+/* x is null where there is no choice of it. */
+static json_t *describe_choice(const struct download_choice *choice, bool chosen)
+{
+    const char *strategy = download_strategy_name(choice->strategy);
+
+    if (!choice->sends) {
+        return json_pack("{s:s, s:n, s:n, s:n, s:n, s:b, s:b}", "strategy", strategy, "x", "sends",
+                         "bytes", "predicted_us", "fits", false, "chosen", false);
+    }
+    return json_pack("{s:s, s:i, s:i, s:I, s:f, s:b, s:b}", "strategy", strategy, "x",
+                     (int)choice->x, "sends", (int)choice->count, "bytes",
+                     (json_int_t)choice->bytes, "predicted_us", (double)choice->predicted_ns / 1e3,
+                     "fits", choice->fits, "chosen", chosen);
+}
+
+static json_t *describe_choices(const struct job *job)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < STRATEGIES; i++) {
+        json_array_append_new(list, describe_choice(&job->choices[i], job->choices[i].strategy ==
+                                                                          job->plan.strategy));
+    }
+    return list;
+}
+
+void job_tell(const struct job *job, struct teller *teller)
+{
+    for (unsigned i = 0; i < job->file_count; i++) {
+        if (job->files[i].unused_bytes > 0) {
+            tell_unused(&job->files[i], teller);
+        }
+    }
+    if (job->explained) {
+        tell_event(teller, json_pack("{s:s, s:o}", "event", "strategies", "strategies",
+                                     describe_choices(job)));
+    }
 }
 
 json_t *job_describe_download(const struct job *job, uint32_t nodes)
 {
     const struct download_plan *plan = &job->plan;
     bool complete = job->receipts == nodes;
+    json_t *download =
+        json_pack("{s:s, s:b, s:i, s:i, s:I, s:o, s:f, s:o, s:i, s:i, s:o}", "strategy",
+                  download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
+                  (int)plan->x, "sends", (int)plan->count, "bytes", (json_int_t)plan->bytes,
+                  "model_us", complete ? json_real((double)job->model_ns / 1e3) : json_null(),
+                  "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
+                  complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(),
+                  "receipts", (int)job->receipts, "repaired", (int)job->repaired, "repair_us",
+                  job->repaired ? json_real((double)job->repair_ns / 1e3) : json_null());
 
-    return json_pack("{s:s, s:i, s:I, s:o, s:f, s:o, s:i}", "strategy",
-                     download_strategy_name(plan->strategy), "x", (int)plan->x, "bytes",
-                     (json_int_t)plan->bytes, "model_us",
-                     complete ? json_real((double)job->model_ns / 1e3) : json_null(),
-                     "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
-                     complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(),
-                     "receipts", (int)job->receipts);
+    if (job->explained) {
+        json_object_set_new(download, "strategies", describe_choices(job));
+    }
+    return download;
 }

@@ -1,9 +1,11 @@
 /*
- * job.h - a program to load: image, private blocks with the arguments, the messages that download
- * it, the digests that nodes must answer with, and what its nodes have reported.
+ * job.h - what is loaded together: programs and their data, the list that says where they lie, the
+ * messages that bring them, the digests that nodes must answer with, and what nodes have reported.
  *
- * The memory of a job that was begun stays while any circuit may still read it (machine.h): nodes
- * may say that they hold it all and never acknowledge it.
+ * It is made in two steps: job_plan finds whatever is wrong with files, nodes and sizes, and how
+ * long the download takes; job_fill reads the data. The memory of a job that was begun stays while
+ * any circuit may still read it (machine.h): nodes may say that they hold it all and never
+ * acknowledge it.
  *
  * Units    model time in ns, wall time in us
  */
@@ -14,33 +16,34 @@
 #include <stdint.h>
 
 #include "controller/controller.h"
-#include "host/program/image.h"
+#include "controller/download.h"
 #include "host/console/message.h"
 #include "host/console/report.h"
-#include "controller/download.h"
+#include "host/console/tell.h"
+#include "host/job/job_list.h"
+#include "host/job/records.h"
+#include "host/job/request.h"
+#include "host/program/image.h"
 #include "network/network.h"
 #include "router/clock.h"
 #include "wire/run.h"
 
-/* A program to load. Paths and arguments are copied. */
-struct job_request {
-    const char *path;
-    const char *const *arguments;
-    unsigned argument_count;
-    enum strategy strategy;
-    int x;
-    uint32_t timeout_ms;
-};
-
 struct job {
-    char *path;
-    struct image image;
-    uint8_t *blocks; /* one private block per node, in rank order */
-    uint32_t block_bytes;
-    uint8_t (*digests)[DIGEST_BYTES]; /* of each node's block and the image */
+    const char *path; /* of the program that stands for all */
+    struct job_image *images;
+    unsigned image_count;
+    struct records records; /* without paths, which images have */
+    struct data_file *files;
+    unsigned file_count;
+    struct job_list list;
     struct download_plan plan;
+    enum strategy wanted; /* plan.strategy, or AUTO */
+    bool explained;
+    struct download_choice choices[STRATEGIES]; /* if it is */
     uint32_t timeout_ms;
     uint64_t start_us, wall_us, model_ns; /* of the download; the times when it is complete */
+    uint64_t repair_ns;                   /* beside model_ns; of so many nodes: */
+    uint32_t repaired;
     unsigned receipts;
     uint64_t run_start_us, run_us; /* of the programs; 0: they have not begun, or ended */
     unsigned ended;                /* programs */
@@ -51,22 +54,28 @@ struct job {
     struct report_table reports;
 };
 
-/* Whether a request's arguments fit a machine of so many nodes; the bytes of each node's block of
- * them. */
-int job_check_arguments(const struct job_request *request, uint32_t nodes, uint32_t *block_bytes,
-                        struct message *message);
-
-/* The same with an image that has been read, which it takes over: on failure, too. */
-int job_make_of(struct job *job, struct image *image, const struct job_request *request,
-                const struct network *network, const struct profile *profile,
-                struct message *message);
-/* Reads the program and plans its download. On failure nothing is held. */
+/* Reads the programs, looks at the files, and plans the download. `image`: that of the only program
+ * has been read, and is taken over, on failure too; NULL: it has not. On failure nothing is held.
+ */
+int job_plan(struct job *job, struct image *image, const struct job_request *request,
+             const struct network *network, const struct profile *profile, struct message *message);
+/* Reads the data. On failure nothing is held. */
+int job_fill(struct job *job, uint32_t nodes, struct message *message);
+/* Both. */
 int job_make(struct job *job, const struct job_request *request, const struct network *network,
              const struct profile *profile, struct message *message);
 void job_free(struct job *job);
 
 /* What the controller is to download; its memory is the job's. */
-struct controller_program job_program(const struct job *job);
+struct controller_load job_load(const struct job *job);
+
+/* The number of a node's program; and what is loaded with it: data_start, data_end. */
+unsigned job_program_of(const struct job *job, uint32_t rank);
+struct load_program job_memory_of(const struct job *job, uint32_t rank);
+
+/* Tells what of the data nobody gets, and what the strategies would take if the user wants to know:
+ * before the first message leaves. */
+void job_tell(const struct job *job, struct teller *teller);
 
 /* The member "download" of --json. */
 json_t *job_describe_download(const struct job *job, uint32_t nodes);

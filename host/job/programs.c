@@ -16,9 +16,16 @@ static uint32_t nodes_of(const struct programs *programs)
 bool programs_init(struct programs *programs)
 {
     programs->nodes = calloc(nodes_of(programs), sizeof *programs->nodes);
-    programs->symbols = calloc(1, sizeof *programs->symbols);
+    programs->symbols = calloc(JOB_PROGRAMS_MAX, sizeof *programs->symbols);
     return programs->nodes && programs->symbols &&
            errors_init(&programs->errors, programs->teller, nodes_of(programs));
+}
+
+static void close_symbols(struct programs *programs)
+{
+    for (unsigned i = 0; programs->symbols && i < JOB_PROGRAMS_MAX; i++) {
+        fault_symbols_close(&programs->symbols[i]);
+    }
 }
 
 void programs_free(struct programs *programs)
@@ -28,27 +35,39 @@ void programs_free(struct programs *programs)
     }
     findings_forget(&programs->findings);
     errors_free(&programs->errors);
-    fault_symbols_close(programs->symbols);
+    close_symbols(programs);
     free(programs->symbols);
     free(programs->nodes);
     programs->symbols = NULL;
     programs->nodes = NULL;
 }
 
-struct fault_code programs_code(const struct programs *programs)
+struct fault_code programs_code(const struct programs *programs, uint32_t rank)
 {
-    return (struct fault_code){.image = &programs->job->image,
-                               .program = programs->job->path,
-                               .kernel = programs->kernel,
-                               .network = programs->network,
-                               .symbols = programs->symbols,
-                               .calls = programs->owner.calls,
-                               .context = programs->owner.context};
+    static const struct image none = {0};
+    const struct job *job = programs->job;
+    struct fault_code code = {.image = &none,
+                              .kernel = programs->kernel,
+                              .network = programs->network,
+                              .calls = programs->owner.calls,
+                              .context = programs->owner.context};
+
+    if (job->image_count > 0) { /* else nothing has been loaded */
+        unsigned program = job_program_of(job, rank);
+        struct load_program memory = job_memory_of(job, rank);
+
+        code.image = &job->images[program].image;
+        code.program = job->images[program].path;
+        code.symbols = &programs->symbols[program];
+        code.data_start = memory.data_start;
+        code.data_end = memory.data_end;
+    }
+    return code;
 }
 
 void programs_load(struct programs *programs)
 {
-    fault_symbols_close(programs->symbols);
+    close_symbols(programs);
     for (uint32_t rank = 0; rank < nodes_of(programs); rank++) {
         programs->nodes[rank].receipted = programs->nodes[rank].exited = false;
     }
@@ -121,7 +140,7 @@ static void take_exit(struct programs *programs, const struct controller_event *
 
 static void take_fault(struct programs *programs, const struct controller_event *event)
 {
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, event->rank);
 
     end_program(programs, event, fault_status(&code, &event->fault));
 }
@@ -165,6 +184,8 @@ void programs_take(struct programs *programs, const struct controller_event *eve
         break;
     case EVENT_LOADED:
         job->model_ns = event->model_ns > event->base_ns ? event->model_ns - event->base_ns : 0;
+        job->repair_ns = event->repair_ns;
+        job->repaired = event->repaired;
         break;
     case EVENT_TEXT:
         text_lines_add(&node->text, programs->teller, (uint8_t)event->status, event->body,

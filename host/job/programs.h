@@ -57,7 +57,7 @@ struct programs {
     bool verbose;       /* registers of faults are told */
     bool interrupted;   /* the run is cut short by whoever runs it, not by --timeout */
     struct program_node *nodes;
-    struct fault_symbols *symbols; /* of the job's program */
+    struct fault_symbols *symbols; /* of each of the job's programs */
     struct findings findings;      /* of the checks in programs */
     struct errors errors;          /* of the calls of programs */
     unsigned faults_told;
@@ -81,8 +81,8 @@ void programs_forget(struct programs *programs);
 void programs_take(struct programs *programs, const struct controller_event *event,
                    uint64_t now_us);
 
-/* What the nodes run: of whom places in the source are looked up. */
-struct fault_code programs_code(const struct programs *programs);
+/* What a node runs: of whom places in the source are looked up. */
+struct fault_code programs_code(const struct programs *programs, uint32_t rank);
 
 /* Time has passed: what can be told is told, when nothing has come for a while. */
 void programs_pass(struct programs *programs, uint64_t now_us);

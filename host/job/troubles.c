@@ -90,19 +90,19 @@ static void tell_load_failed(struct programs *programs, const struct controller_
 }
 
 /* A wild write crashes a program later, and elsewhere: once in a run it is said what finds it. */
-static void advise_checks(struct programs *programs, const struct fault_body *fault)
+static void advise_checks(struct programs *programs, uint32_t rank, const struct fault_body *fault)
 {
     struct job *job = programs->job;
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, rank);
     int status = fault_status(&code, fault);
 
-    if (!job->image.checked && !job->advised &&
+    if (!code.image->checked && !job->advised &&
         (status == STATUS_MEMORY || status == STATUS_UNDEFINED)) {
         job->advised = true;
         tell_trouble(programs->teller, json_pack("{s:s, s:[]}", "kind", "advice", "nodes"),
                      "to find wrong uses of memory where they happen, link the program with "
                      "'ecube-cc%s --check'",
-                     job->image.processor == &processor_x86_64 ? " --native" : "");
+                     code.image->processor == &processor_x86_64 ? " --native" : "");
     }
 }
 
@@ -114,7 +114,7 @@ static unsigned faults_told_max(const struct programs *programs)
 
 static void tell_registers(struct programs *programs, uint32_t rank, const struct fault_body *fault)
 {
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, rank);
     char text[FAULT_TEXT_MAX];
 
     for (unsigned i = 0; i < FAULT_REGISTER_LINES && fault->kind != FAULT_CHECK; i++) {
@@ -127,7 +127,7 @@ static void tell_registers(struct programs *programs, uint32_t rank, const struc
 static void tell_fault(struct programs *programs, uint32_t rank, const struct fault_body *fault,
                        uint64_t now_us)
 {
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, rank);
     char text[FAULT_TEXT_MAX];
 
     if (fault->kind == FAULT_FINDING &&
@@ -144,7 +144,7 @@ static void tell_fault(struct programs *programs, uint32_t rank, const struct fa
         tell_registers(programs, rank, fault);
     }
     if (fault->kind < FAULT_KERNEL) {
-        advise_checks(programs, fault);
+        advise_checks(programs, rank, fault);
     }
 }
 
@@ -152,7 +152,7 @@ static void tell_fault(struct programs *programs, uint32_t rank, const struct fa
 static void take_fault(struct programs *programs, const struct controller_event *event,
                        uint64_t now_us)
 {
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, event->rank);
     struct fault_call call;
 
     if (event->fault.kind == FAULT_ERROR) {
@@ -406,9 +406,22 @@ static void tell_dead_link(struct programs *programs, const struct controller_ev
     tell_trouble(programs->teller, link_members(programs, event), "%s", text);
 }
 
+/* Bytes that the host has given to its circuits: what is left is what it takes longest for. */
+void troubles_tell_download(struct programs *programs)
+{
+    const struct job *job = programs->job;
+
+    tell_event(programs->teller,
+               json_pack("{s:s, s:s, s:i, s:i, s:I, s:I}", "event", "progress", "phase", "download",
+                         "done", (int)programs->controller->receipts, "total",
+                         (int)nodes_of(programs), "bytes",
+                         (json_int_t)programs->controller->given_bytes, "total_bytes",
+                         (json_int_t)job->plan.bytes));
+}
+
 void troubles_tell_computes(struct programs *programs, uint32_t rank)
 {
-    const struct fault_code code = programs_code(programs);
+    const struct fault_code code = programs_code(programs, rank);
     json_t *members = tell_node_members("waits", rank);
     char place[PLACE_TEXT_MAX], doing[DOING_TEXT_MAX], text[DOING_TEXT_MAX];
 
@@ -433,9 +446,7 @@ void troubles_tell_event(struct programs *programs, const struct controller_even
                          uint64_t now_us)
 {
     switch (event->kind) {
-    case EVENT_RECEIPT:
-        tell_progress(programs->teller, "download", event->done, nodes_of(programs));
-        break;
+    case EVENT_RECEIPT: troubles_tell_download(programs); break;
     case EVENT_LOAD_FAILED: tell_load_failed(programs, event); break;
     case EVENT_REPORT: take_report(programs, event); break;
     case EVENT_FAULT: take_fault(programs, event, now_us); break;

@@ -38,6 +38,9 @@ struct troubles_cut {
 
 void troubles_tell_cut(struct programs *programs, const struct troubles_cut *cut);
 
+/* How far a download has come. */
+void troubles_tell_download(struct programs *programs);
+
 /* Where the program of a rank computes that its owner has interrupted. */
 void troubles_tell_computes(struct programs *programs, uint32_t rank);
 

@@ -321,6 +321,9 @@ static void on_tick(uv_timer_t *timer)
     } else {
         pass(machine);
     }
+    if (is_in(machine, PHASE_DOWNLOAD)) {
+        troubles_tell_download(&machine->programs);
+    }
     if (is_in(machine, PHASE_RUN) && ++machine->ticks % TICKS_PER_S == 0) {
         troubles_tell_exits(&machine->programs);
     }
@@ -604,14 +607,15 @@ static void begin_download(struct machine *machine)
     if (!machine->bounded) {
         bound(machine, machine->job.timeout_ms);
     }
-    tell_progress(&machine->teller, "download", 0, nodes_of(machine));
+    job_tell(&machine->job, &machine->teller);
+    troubles_tell_download(&machine->programs);
     begin_injections(machine, PHASE_DOWNLOAD);
 }
 
 int machine_load(struct machine *machine, const struct job_request *request,
                  struct message *message)
 {
-    struct controller_program program;
+    struct controller_load load;
 
     CHECK(machine->teller.telling == 0);
     if (check_phase(machine, message) != 0) {
@@ -625,8 +629,8 @@ int machine_load(struct machine *machine, const struct job_request *request,
                  message) != 0) {
         return -1;
     }
-    program = job_program(&machine->job);
-    if (controller_load(&machine->controller, &program, now_us()) != CONTROLLER_OK) {
+    load = job_load(&machine->job);
+    if (controller_load(&machine->controller, &load, now_us()) != CONTROLLER_OK) {
         job_free(&machine->job);
         return message_set(message, "the machine is busy: another program is running");
     }

@@ -212,32 +212,15 @@ static void wait_for_machine(struct server *server, struct client *client, const
 
 static void serve_load(struct server *server, struct client *client, const json_t *request)
 {
-    const json_t *list = json_object_get(request, "arguments");
-    size_t count = json_array_size(list);
-    const char **arguments = calloc(count + 1, sizeof *arguments);
-    const char *strategy = json_string_value(json_object_get(request, "strategy"));
-    struct job_request job = {
-        .path = json_string_value(json_object_get(request, "path")),
-        .arguments = arguments,
-        .argument_count = (unsigned)count,
-        .x = (int)json_integer_value(json_object_get(request, "x")),
-        .timeout_ms = (uint32_t)json_integer_value(json_object_get(request, "timeout_ms")),
-    };
+    struct job_request job;
     struct message message;
 
-    for (size_t i = 0; arguments && i < count; i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-
-        arguments[i] = text ? text : "";
-    }
-    if (!arguments || !job.path || !strategy) {
+    if (!job_request_from_json(request, &job)) {
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
         client_refuse(client, "the machine is busy: another program is running");
     } else if (booting(server) || machine_frees(&server->machine)) {
         wait_for_machine(server, client, request, job.timeout_ms);
-    } else if (!download_parse_strategy(strategy, &job.strategy, message.text)) {
-        client_refuse(client, message.text);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
                                       (int)server->machine.options.network.nodes));
@@ -248,7 +231,7 @@ static void serve_load(struct server *server, struct client *client, const json_
             client_refuse(client, message.text);
         }
     }
-    free(arguments);
+    job_request_free(&job);
 }
 
 static void on_wait_tick(uv_timer_t *timer)

@@ -129,6 +129,9 @@ static void describe_data(const struct fault_code *code, const struct fault_body
                address < image->constants_end) {
         snprintf(text, room, "wrote to %s at 0x%08x",
                  address < image->code_end ? "code" : "constants", address);
+    } else if (cause == ABORT_PERMISSION && address >= code->data_start &&
+               address < code->data_end) {
+        snprintf(text, room, "wrote to data that may only be read, at 0x%08x", address);
     } else {
         snprintf(text, room, "data abort at address 0x%08x%s", address, foreign(address));
     }
@@ -146,7 +149,7 @@ static void describe_jump(const struct fault_code *code, const struct fault_body
         describe_elsewhere("jump to", fault, text, room);
     } else if (address < board->stack_base || address >= board->image_end) {
         snprintf(text, room, "jump to address 0x%08x%s", address, foreign(address));
-    } else if (address < board->image_base - board->blocks_bytes) {
+    } else if (address < board->image_base) {
         snprintf(text, room, "executes data at 0x%08x: a nested function's trampoline?", address);
     } else {
         snprintf(text, room, "jumped into data at 0x%08x", address);

@@ -36,6 +36,7 @@ struct fault_code {
     const struct image *image; /* of the program */
     const char *program;       /* ELF files; NULL: there is no program */
     const char *kernel;
+    uint32_t data_start, data_end; /* what was loaded for the program to read; equal: nothing */
     const struct network *network;
     struct fault_symbols *symbols; /* of `program`; NULL: they are read for each question */
     /* Where the program of a rank is that has been ended, and who called it there, innermost first;

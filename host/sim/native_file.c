@@ -193,7 +193,6 @@ static void fill_segments(struct reading *reading)
     program->file_end =
         (uint32_t)(reading->segments[DATA].p_vaddr + reading->segments[DATA].p_filesz);
     program->stack_base = board->stack_base;
-    program->blocks_base = board->image_base - board->blocks_bytes;
     program->image_base = board->image_base;
     program->end = board->image_end;
 }

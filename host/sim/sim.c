@@ -126,9 +126,7 @@ static int prepare_scenario(struct sim_run *run, struct message *message)
     if (make_plans(run, message) != 0 || check_sizes(arguments, message) != 0) {
         return -1;
     }
-    struct download_costs costs = sim_download_costs(options, options->image_bytes);
-    options->download_x =
-        arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, &arguments->network);
+    options->download_x = sim_estimate(options, options->image_bytes, arguments->x).x;
     choose_threads(arguments);
     return choose_contents(arguments, message);
 }
@@ -311,12 +309,11 @@ static void print_summary(const struct sim_run *run, FILE *file)
     getrusage(RUSAGE_SELF, &usage);
     if (options->scenario != SIM_LOAD && r->receipts && !run->arguments.program) {
         fprintf(file,
-                "\ndownload  decremental, x %u, %" PRIu64
-                " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u%s",
-                options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
-                (double)run->predicted_ns / 1e3, r->receipts,
-                (unsigned)run->arguments.network.nodes,
-                download_note(r->download_ns, run->predicted_ns));
+                "\ndownload  decremental, x %u, sends %u, %" PRIu64
+                " bytes, model %.3f us, predicted %.3f us, receipts %u of %u",
+                options->download_x, r->download_sends, r->download_bytes,
+                (double)r->download_ns / 1e3, (double)run->predicted_ns / 1e3, r->receipts,
+                (unsigned)run->arguments.network.nodes);
     }
     fprintf(file,
             "\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"

@@ -23,8 +23,10 @@ struct sim_arguments {
     const char *const *words; /* for the program */
     unsigned word_count;
     const char *strategy; /* NULL: not given */
-    uint32_t timeout_ms;  /* 0: none */
-    uint32_t memory_mb;   /* likewise */
+    bool explain;
+    struct data_arguments data; /* for the program */
+    uint32_t timeout_ms;        /* 0: none */
+    uint32_t memory_mb;         /* likewise */
     bool quiet, verbose, check;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
@@ -56,9 +58,13 @@ struct sim_run {
     uint64_t predicted_ns; /* of the last download, as download_ns of the result */
 };
 
-/* What a download of an image costs. */
-struct download_costs sim_download_costs(const struct sim_options *options, uint32_t image_bytes);
-/* The closed form of the last download: of the scenario's image, or of the one before it. */
+/* What the download of an image takes; x may be DOWNLOAD_X_BEST. */
+struct sim_estimate {
+    unsigned x;
+    uint64_t predicted_ns, bound_ns;
+};
+struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t image_bytes, int x);
+/* Of the last one: of the scenario's image, or of the one before it. */
 uint64_t sim_download_predicted_ns(const struct sim_run *run);
 /* The object of --json. */
 json_t *sim_describe(const struct sim_run *run, int status);

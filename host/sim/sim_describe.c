@@ -6,27 +6,53 @@
 #include <string.h>
 
 #include "controller/download.h"
+#include "drivers/check.h"
 #include "host/console/report.h"
 #include "host/console/version.h"
 #include "host/sim/sim.h"
 #include "network/network.h"
 #include "sim/programs/plans.h"
 #include "sim/programs/scenario.h"
+#include "wire/load.h"
 
-enum { BLOCK_BYTES = 16 };
+enum {
+    BLOCK_BYTES = 16,
+    LIST_BYTES = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 2 * LOAD_SEGMENT_BYTES
+};
 
-struct download_costs sim_download_costs(const struct sim_options *options, uint32_t image_bytes)
+/* An image for all, and a private block each. Where they lie does not matter for their time. */
+static void make_list(struct load_list *list, uint8_t bytes[LIST_BYTES], uint32_t nodes,
+                      uint32_t image_bytes)
+{
+    load_list_pack(bytes, nodes, 1, 2);
+    load_program_pack(bytes, 0, &(struct load_program){.count = nodes});
+    load_segment_pack(bytes, 0, &(struct load_segment){.count = nodes, .bytes = image_bytes});
+    load_segment_pack(
+        bytes, 1,
+        &(struct load_segment){.count = nodes, .bytes = BLOCK_BYTES, .step = BLOCK_BYTES});
+    CHECK(load_list_open(list, bytes, LIST_BYTES));
+}
+
+struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t image_bytes, int x)
 {
     const struct profile *profile = &options->profile;
     uint64_t sigma = profile->sigma_permille;
-
-    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+    uint8_t bytes[LIST_BYTES];
+    struct load_list list;
+    struct download_costs costs = {.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
                                    .beta_host_ns = profile->xi_ns * sigma / 1000 +
                                                    profile->tau_ns * sigma / 1000,
                                    .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
                                    .tau_ns = profile->element_ns,
-                                   .common_bytes = image_bytes,
-                                   .block_bytes = BLOCK_BYTES};
+                                   .list = &list};
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    make_list(&list, bytes, options->network.nodes, image_bytes);
+    CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
+    return (struct sim_estimate){.x = plan.x,
+                                 .predicted_ns = plan.predicted_ns,
+                                 .bound_ns = download_bound_ns(&costs, options->network.nodes)};
 }
 
 uint64_t sim_download_predicted_ns(const struct sim_run *run)
@@ -34,10 +60,11 @@ uint64_t sim_download_predicted_ns(const struct sim_run *run)
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *result = &run->result;
     bool own = options->scenario == SIM_LOAD && result->line_count > 0;
-    struct download_costs costs = sim_download_costs(
-        options, own ? result->lines[result->line_count - 1].bytes : options->image_bytes);
 
-    return download_decremental_ns(&costs, &run->arguments.network, options->download_x);
+    return sim_estimate(options,
+                        own ? result->lines[result->line_count - 1].bytes : options->image_bytes,
+                        (int)options->download_x)
+        .predicted_ns;
 }
 
 /* The lines, as report_print takes them. */
@@ -64,10 +91,10 @@ static json_t *sim_reports(const struct sim_run *run)
                             .unstepped = options->scenario > SIM_LOAD,
                             .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
         if (options->scenario == SIM_LOAD) {
-            struct download_costs costs = sim_download_costs(options, line->bytes);
-            report->predicted_ns =
-                download_decremental_ns(&costs, &run->arguments.network, options->download_x);
-            report->bound_ns = download_bound_ns(&costs, run->arguments.network.nodes);
+            struct sim_estimate estimate =
+                sim_estimate(options, line->bytes, (int)options->download_x);
+            report->predicted_ns = estimate.predicted_ns;
+            report->bound_ns = estimate.bound_ns;
         }
         snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
         table.count++;
@@ -104,10 +131,12 @@ static json_t *describe_download(const struct sim_run *run)
     if (!r->receipts) {
         return json_null();
     }
-    return json_pack("{s:s, s:i, s:I, s:f, s:f, s:n, s:i}", "strategy", "decremental", "x",
-                     (int)run->arguments.options.download_x, "bytes", (json_int_t)r->download_bytes,
+    return json_pack("{s:s, s:b, s:i, s:i, s:I, s:f, s:f, s:n, s:i, s:i, s:n}", "strategy",
+                     "decremental", "auto", false, "x", (int)run->arguments.options.download_x,
+                     "sends", (int)r->download_sends, "bytes", (json_int_t)r->download_bytes,
                      "model_us", (double)r->download_ns / 1e3, "predicted_us",
-                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
+                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts,
+                     "repaired", (int)r->repaired, "repair_us");
 }
 
 json_t *sim_describe_about(const struct sim_about *about)
@@ -179,7 +208,7 @@ static void describe_program(const struct sim_run *run, json_t *result)
     const struct sim_arguments *arguments = &run->arguments;
     const struct sim_program *program = &run->program;
 
-    options_describe_job(arguments->program, arguments->words, arguments->word_count, result);
+    options_describe_job(&program->request, result);
     json_object_set_new(result, "download",
                         job_describe_download(&program->job, arguments->network.nodes));
     json_object_set_new(result, "exits", programs_describe_exits(&program->programs, true));

@@ -254,8 +254,11 @@ static const struct option_row option_rows[] = {
      "before it",
      take_replay, OPTION_AT(struct sim_arguments, options), .low = 1, .high = UINT64_MAX},
     {"strategy", "NAME",
-     "of a program's download: decremental (default), scatter, sequential or sequential-scatter",
+     "of a program's download: decremental (default), scatter, sequential, sequential-scatter, or "
+     "auto, the fastest that nodes have memory for",
      option_text, OPTION_AT(struct sim_arguments, strategy)},
+    {"explain", NULL, "say what each strategy would take, before a program's download", option_flag,
+     OPTION_AT(struct sim_arguments, explain)},
     {"timeout", "TIME",
      "end a simulation that takes longer by the clock (default: none; units are ms, s, m and h, a "
      "number alone is seconds)",
@@ -281,6 +284,7 @@ static const struct option_row option_rows[] = {
      plan_list_add, OPTION_AT(struct sim_arguments, written)},
     {"scrub", NULL, "overwrite buffers that are given back", option_flag,
      OPTION_AT(struct sim_arguments, options.scrub)},
+    {.more = options_data, OPTION_AT(struct sim_arguments, data)},
     {.help = "Faults, all drawn from the seed:", .group = 1},
     {"drop", "P", "chance of each frame to lose all or a run of its bytes", take_chance,
      OPTION_AT(struct sim_arguments, options.faults.drop), .group = 1},
@@ -322,25 +326,25 @@ static const struct option_row option_rows[] = {
 const struct command_line sim_line = {
     option_rows,
     .words = "SCENARIO|PROGRAM [ARGUMENT...]",
-    .text =
-        "Runs the nodes' own code, up to 65536 of them in one process, in model time. PROGRAM "
-        "is one of your own, made by 'ecube-cc --native': a copy of it runs on every node, and "
-        "what it prints, reports and ends with is shown as 'ecube run' shows it. A word is a "
-        "program when it has a '/' in it, ends with '.so', or is a file and no scenario. "
-        "SCENARIO is the download; or messages: random, transpose, bitreversal, hotspot; or "
-        "circle, in "
-        "which every node receives from the next one before it sends, which is a deadlock; or "
-        "a collective: "
-        "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
-        "Examples: ecube sim --network cube:10 exchange --bytes 1000\n"
-        "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
-        "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
-        "          ecube sim --network ring:4 --plan plan.json broadcast\n"
-        "          ecube sim --network cube:10 --seed 7 --drop 1e-4 hello.so 10 20\n\n"
-        "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
-        "wrong bytes; 124 no progress, or --timeout; 2 bad input. With PROGRAM it is that of "
-        "'ecube run': the largest of the programs', 132 to 139 for one that crashed, 135 for "
-        "what the checks have found, 159 for one that an error of a call has ended.",
+    .text = "Runs the nodes' own code, up to 65536 of them in one process, in model time. PROGRAM "
+            "is one of your own, made by 'ecube-cc --native': a copy of it runs on every node, and "
+            "what it prints, reports and ends with is shown as 'ecube run' shows it. A word is a "
+            "program when it has a '/' in it, ends with '.so', or is a file and no scenario. "
+            "SCENARIO is the download; or messages: random, transpose, bitreversal, hotspot; or "
+            "circle, in "
+            "which every node receives from the next one before it sends, which is a deadlock; or "
+            "a collective: "
+            "\vOptions must stand before PROGRAM: the words behind it are passed to the "
+            "program.\n\n" OPTIONS_DATA_WORDS "\n\n"
+            "Examples: ecube sim --network cube:10 exchange --bytes 1000\n"
+            "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
+            "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
+            "          ecube sim --network ring:4 --plan plan.json broadcast\n"
+            "          ecube sim --network cube:10 --seed 7 --drop 1e-4 hello.so 10 20\n\n"
+            "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "
+            "wrong bytes; 124 no progress, or --timeout; 2 bad input. With PROGRAM it is that of "
+            "'ecube run': the largest of the programs', 132 to 139 for one that crashed, 135 for "
+            "what the checks have found, 159 for one that an error of a call has ended.",
     .take_word = take_word,
     .in_order = true,
     .filter = options_name_operations,
@@ -608,6 +612,10 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
                            "--strategy %.40s: that of a scenario's download is "
                            "decremental",
                            arguments->strategy);
+    }
+    if (arguments->explain || arguments->data.count > 0) {
+        return message_set(message, "--%s is for programs: a scenario loads no data",
+                           arguments->explain ? "explain" : "common, --input, --private or --file");
     }
     if (arguments->check && options->scenario != SIM_SCENARIOS) {
         return message_set(message, "--check is for programs: %s is a scenario",

@@ -197,26 +197,33 @@ static int make_job(struct sim_program *program, const struct sim_arguments *arg
                     struct message *message)
 {
     const struct sim_options *options = &arguments->options;
-    struct job_request request = {.path = arguments->program,
-                                  .arguments = arguments->words,
-                                  .argument_count = arguments->word_count,
-                                  .x = arguments->x,
-                                  .timeout_ms = arguments->timeout_ms};
+    struct job_request *request = &program->request;
 
+    *request = (struct job_request){.programs = {{.path = arguments->program}},
+                                    .program_count = 1,
+                                    .arguments = arguments->words,
+                                    .argument_count = arguments->word_count,
+                                    .data_count = arguments->data.count,
+                                    .explain = arguments->explain,
+                                    .x = arguments->x,
+                                    .timeout_ms = arguments->timeout_ms};
+    memcpy(request->data, arguments->data.list, sizeof request->data);
     if (options_find_strategy(arguments->strategy ? arguments->strategy : "decremental",
-                              &request.strategy, message) != 0) {
+                              &request->strategy, message) != 0) {
         return -1;
     }
-    return job_make_of(&program->job, &program->file.image, &request, &options->network,
-                       &options->profile, message);
+    return job_plan(&program->job, &program->file.image, request, &options->network,
+                    &options->profile, message) == 0
+               ? job_fill(&program->job, options->network.nodes, message)
+               : -1;
 }
 
 static void set_options(struct sim_program *program, struct sim_options *options)
 {
-    program->file.program.download = job_program(&program->job);
+    program->file.program.download = job_load(&program->job);
     options->scenario = SIM_NATIVE;
     options->contents = SIM_CHECKED;
-    options->image_bytes = program->job.image.bytes;
+    options->image_bytes = program->job.images[0].image.bytes;
     options->native = &program->file.program;
     options->cache = program->cache;
     options->listener = (struct sim_listener){.event = take, .context = program};
@@ -268,13 +275,28 @@ void sim_program_free(struct sim_program *program)
     *program = (struct sim_program){.file = {.program = {.file = -1}}};
 }
 
+/* Each rank has its data in memory of its own. */
+static uint64_t data_need(const struct sim_program *program, uint32_t nodes)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < program->job.file_count; i++) {
+        const struct data_file *file = &program->job.files[i];
+
+        bytes += file->starts ? file->bytes : (uint64_t)file->window * nodes;
+    }
+    return bytes;
+}
+
 int sim_program_check_memory(struct sim_program *program, struct message *message)
 {
     const struct sim_arguments *arguments = program->arguments;
     uint64_t available = available_bytes(), most = arguments->memory_mb * UINT64_C(1000000);
     /* All have the image as it was downloaded, until they start. */
-    uint64_t need = sim_need(&arguments->options, SIM_CHECKED) +
-                    arguments->network.nodes * ((uint64_t)program->job.image.bytes + TOUCHED_BYTES);
+    uint64_t need =
+        sim_need(&arguments->options, SIM_CHECKED) +
+        arguments->network.nodes * ((uint64_t)program->job.images[0].image.bytes + TOUCHED_BYTES) +
+        data_need(program, arguments->network.nodes);
 
     program->file.program.memory_max = most ? most : available - available / 8;
     return need <= program->file.program.memory_max
@@ -293,6 +315,7 @@ void sim_program_begin(struct sim_program *program, struct sim *sim)
 {
     program->sim = sim;
     programs_load(&program->programs);
+    job_tell(&program->job, &program->teller);
 }
 
 /* Of a run that was cut short: how far it has come, and whose program computed. */

@@ -24,6 +24,7 @@ struct sim_program {
     struct sim *sim;
     const struct sim_arguments *arguments;
     struct native_file file;
+    struct job_request request;
     struct job job;
     struct programs programs;
     struct teller teller;

@@ -9,6 +9,7 @@
 #include "host/command/output.h"
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
+#include "host/job/job_list.h"
 #include "host/console/view.h"
 
 struct load {
@@ -27,12 +28,15 @@ static const struct option_row option_rows[] = {
 
 static const struct command_line command_line = {
     option_rows,
-    .words = "PROGRAM [ARGUMENT...]",
-    .text =
-        "Downloads PROGRAM into every node of a machine that is up, runs it and shows what it "
-        "prints; a table of what programs report goes to standard error."
-        "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
-        "Example: ecube load hello.elf 10 20",
+    .words = "[--node NODES PROGRAM]... PROGRAM [ARGUMENT...]",
+    .text = "Downloads PROGRAM into every node of a machine that is up, runs it and shows what it "
+            "prints; a table of what programs report goes to standard error."
+            "\vOptions must stand before PROGRAM: the words behind it are passed to the program, "
+            "and to "
+            "all programs if there are several; where each has its --node, they stand behind '--'."
+            "\n\n" OPTIONS_DATA_WORDS "\n\n"
+            "Examples: ecube load hello.elf 10 20\n"
+            "          ecube load --common table.bin --node 0 root.elf worker.elf",
     .take_word = options_take_program,
     .words_at = offsetof(struct load, load_arguments),
     .in_order = true,
@@ -58,73 +62,50 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
-/* What goes to the process that holds the machine is JSON, and what no machine takes stays here. */
-static int check_text(const struct job_request *job, struct message *message)
+/* What goes to the process that holds the machine is JSON, and what no machine takes stays here. The
+ * daemon reads the files itself, so it gets whole paths. */
+static int make_request(const struct load_arguments *arguments, const struct job_request *job,
+                        json_t **request, struct message *message)
 {
-    json_t *path = json_string(job->path);
-    bool good = path != NULL;
-    uint32_t block_bytes;
-
-    json_decref(path);
-    if (job_check_arguments(job, 1, &block_bytes, message) != 0) {
+    if (job_list_check_arguments(job, message) != 0 ||
+        job_request_to_json(job, request, message) != 0) {
         return -1;
     }
-    for (unsigned i = 0; i < job->argument_count && good; i++) {
-        json_t *argument = json_string(job->arguments[i]);
-        good = argument != NULL;
-        json_decref(argument);
-    }
-    return good ? 0
-                : message_set(message, "the program's path and its arguments must be UTF-8 text: "
-                                       "'ecube run' takes any bytes");
-}
-
-/* The daemon reads the file itself, so it gets the whole path. */
-static json_t *make_request(const struct load_arguments *arguments, const struct job_request *job)
-{
-    json_t *list = json_array();
-    char *path = realpath(job->path, NULL);
-    json_t *request;
-
-    for (unsigned i = 0; i < job->argument_count; i++) {
-        json_array_append_new(list, json_string(job->arguments[i]));
-    }
-    request =
-        json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path",
-                  path ? path : job->path, "arguments", list, "strategy", arguments->strategy, "x",
-                  job->x, "timeout_ms", (int)job->timeout_ms, "verbose", arguments->verbose);
-    free(path);
-    return request;
+    json_object_set_new(*request, "verb", json_string("load"));
+    json_object_set_new(*request, "verbose", json_boolean(arguments->verbose));
+    return 0;
 }
 
 int verb_load(int argc, char **argv)
 {
-    struct load load = {.load_arguments = options_load_defaults()};
+    static struct load load;
     struct job_request job;
     struct output output;
     struct message message;
-    json_t *answer;
+    json_t *answer, *request;
     int status;
 
+    load.load_arguments = options_load_defaults();
     command_line_parse(&command_line, argc, argv, &load);
     client_take_board(load.name_arguments.name);
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
-        check_text(&job, &message) != 0 ||
-        output_open(&output, load.load_arguments.json, &message) != 0) {
+        make_request(&load.load_arguments, &job, &request, &message) != 0) {
+        return message_print(&message);
+    }
+    if (output_open(&output, load.load_arguments.json, &message) != 0) {
+        json_decref(request);
         return message_print(&message);
     }
     load.sink = sink_open(NULL, NULL);
     load.end_us = sink_now_us() + job.timeout_ms * UINT64_C(1000);
     view_init(&load.view, load.sink, 1, load.load_arguments.quiet);
-    status = client_run(load.name_arguments.name, make_request(&load.load_arguments, &job),
-                        on_event, &load, &answer);
+    status = client_run(load.name_arguments.name, request, on_event, &load, &answer);
     if (!answer) {
         output_drop(&output);
         return sink_close(load.sink, load.end_us, status);
     }
     view_result(&load.view, json_object_get(answer, "result"));
-    options_describe_job(load.load_arguments.program, load.load_arguments.arguments,
-                         load.load_arguments.argument_count, json_object_get(answer, "result"));
+    options_describe_job(&job, json_object_get(answer, "result"));
     status = sink_close(load.sink, load.end_us, status);
     if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
         status = message_print(&message);

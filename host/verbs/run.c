@@ -75,20 +75,25 @@ static const struct option_row option_rows[] = {
 
 static const struct command_line command_line = {
     option_rows,
-    .words = "PROGRAM [ARGUMENT...]",
-    .text = "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. "
-            "Each line that a program prints appears with the node's rank in front, on the stream "
-            "that the program chose; a table of what programs report goes to standard error."
-            "\vOptions must stand before PROGRAM: the words behind it are passed to the program. "
-            "Ctrl-C ends the run and says what its programs do, or wait for; a second Ctrl-C does "
-            "not wait for that.\n\n"
-            "The exit status is the largest of the programs'. One that crashed counts as 132 "
-            "(undefined instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 "
-            "(memory), one that an error of a call has ended as 159. 3: a dead node or link; 124: "
-            "--timeout, or programs that wait for ever; 2: bad input; 141: the reader of the "
-            "output is gone.\n\n"
-            "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
-            "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
+    .words = "[--node NODES PROGRAM]... PROGRAM [ARGUMENT...]",
+    .text =
+        "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. "
+        "Each line that a program prints appears with the node's rank in front, on the stream "
+        "that the program chose; a table of what programs report goes to standard error."
+        "\vOptions must stand before PROGRAM: the words behind it are passed to the program, and "
+        "to all programs if there are several; where each has its --node, they stand behind "
+        "'--'.\n\n" OPTIONS_DATA_WORDS "\n\n"
+        "Ctrl-C ends the run and says what its programs do, or wait for; a second Ctrl-C does "
+        "not wait for that.\n\n"
+        "The exit status is the largest of the programs'. One that crashed counts as 132 "
+        "(undefined instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 "
+        "(memory), one that an error of a call has ended as 159. 3: a dead node or link; 124: "
+        "--timeout, or programs that wait for ever; 2: bad input; 141: the reader of the "
+        "output is gone.\n\n"
+        "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
+        "          ecube run --network cube:2 --plan plan.json trees.elf 1000\n"
+        "          ecube run --input signal.bin --window 4096 --stride 4000 filter.elf\n"
+        "          ecube run --node 0 root.elf worker.elf",
     .take_word = options_take_program,
     .words_at = offsetof(struct run, load_arguments),
     .in_order = true,
@@ -203,17 +208,14 @@ static int add_faults(const struct run *run, struct machine_options *options,
 static int prepare(struct run *run, struct machine_options *options, struct target *target,
                    struct output *output, struct message *message)
 {
-    struct download_plan plan;
-    struct download_costs costs = {0};
-    uint32_t block_bytes;
+    struct job job;
 
     if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
-        job_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
-        !download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
-                            message->text)) {
+        job_plan(&job, NULL, &run->request, &options->network, &options->profile, message) != 0) {
         return -1;
     }
+    job_free(&job); /* nothing was wrong: its files are read when the machine has booted */
     if (plan_list_read(&run->plans, &options->network, &options->profile, message) != 0) {
         return -1;
     }
@@ -307,8 +309,7 @@ int verb_run(int argc, char **argv)
         output_drop(&output);
         return message_print(&message);
     }
-    options_describe_job(run.load_arguments.program, run.load_arguments.arguments,
-                         run.load_arguments.argument_count, run.result);
+    options_describe_job(&run.request, run.result);
     if (sink_error(run.sink) == 0) {
         view_result(&run.view, run.result);
         tell_unused_plans(&run);

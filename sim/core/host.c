@@ -33,6 +33,7 @@
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
+#include "wire/load.h"
 #include "wire/run.h"
 
 enum {
@@ -126,20 +127,24 @@ static void enter(struct sim *sim, enum sim_phase phase)
     fault_phase(sim);
 }
 
-/* What the nodes of a partition must answer: the digests of what they are sent. */
+static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
+{
+    struct sha256_ctx sha;
+
+    sha256_init(&sha);
+    sha256_update(&sha, bytes, data);
+    sha256_digest(&sha, DIGEST_BYTES, digest);
+}
+
+/* What the nodes of a partition must answer: the digests of their blocks. */
 static void expect(void *context, unsigned partition)
 {
     const struct sim *sim = context;
-    const struct controller_program *program = &sim->host.program;
 
     for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
          rank++) {
-        struct sha256_ctx sha;
-        sha256_init(&sha);
-        sha256_update(&sha, program->block_bytes,
-                      program->blocks + (size_t)rank * program->block_bytes);
-        sha256_update(&sha, program->image_bytes, program->image);
-        sha256_digest(&sha, DIGEST_BYTES, sim->host.digests[rank]);
+        digest_of(sim->host.blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES,
+                  sim->host.digests[rank]);
     }
 }
 
@@ -162,37 +167,63 @@ static unsigned plan(struct sim *sim)
 
 /* Half of the image is code, the rest constants, as far as that goes by pages; of a small one
  * nothing is protected. */
-static void protect(struct controller_program *program)
+static void protect(struct load_program *program, uint32_t base, uint32_t bytes)
 {
     const uint32_t pages = ~(uint32_t)(PROTECTED_PAGE_BYTES - 1);
 
-    program->code_end = (program->base + program->image_bytes / 2) & pages;
-    program->constants_end = (program->base + program->image_bytes) & pages;
-    if (program->code_end <= program->base) {
-        program->code_end = program->constants_end = program->base;
+    program->code_end = (base + bytes / 2) & pages;
+    program->constants_end = (base + bytes) & pages;
+    if (program->code_end <= base) {
+        program->code_end = program->constants_end = base;
     }
+}
+
+/* The list of a scenario's load: an image for all, and the private blocks. */
+static void fill_list(struct sim *sim, uint32_t bytes)
+{
+    const struct layout *layout = &sim->layout;
+    struct load_program program = {.count = sim->count,
+                                   .entry = layout->image_address,
+                                   .bss_end = layout->image_address + bytes,
+                                   .data_start = layout->top,
+                                   .data_end = layout->top,
+                                   .top = layout->top};
+    struct load_segment image = {
+        .count = sim->count, .address = layout->image_address, .bytes = bytes};
+    struct load_segment block = {.count = sim->count,
+                                 .address = layout->block_address,
+                                 .bytes = BLOCK_BYTES,
+                                 .step = BLOCK_BYTES,
+                                 .flags = LOAD_BLOCK};
+    struct host *host = &sim->host;
+
+    protect(&program, layout->image_address, bytes);
+    load_list_pack(host->list, sim->count, SCENARIO_PROGRAMS, SCENARIO_SEGMENTS);
+    load_program_pack(host->list, 0, &program);
+    load_segment_pack(host->list, SCENARIO_IMAGE, &image);
+    load_segment_pack(host->list, SCENARIO_BLOCKS, &block);
+    digest_of(host->list, sizeof host->list, host->list_digest);
 }
 
 /* The program of a scenario: bytes that nobody executes. */
 static void make_up(struct sim *sim, uint32_t bytes)
 {
     struct host *host = &sim->host;
-    uint32_t image = PROGRAM_ADDRESS + sim->layout.blocks_bytes;
 
-    host->program = (struct controller_program){
-        .blocks = host->blocks,
-        .image = host->image,
-        .block_bytes = BLOCK_BYTES,
-        .image_bytes = bytes,
-        .base = image,
-        .entry = image,
-        .bss_end = image + bytes,
-        .digests = (const uint8_t(*)[DIGEST_BYTES])host->digests,
-        .messages = host->messages,
-        .message_count = plan(sim),
-    };
-    protect(&host->program);
+    fill_list(sim, bytes);
+    host->strings[SCENARIO_IMAGE] = host->image;
+    host->strings[SCENARIO_BLOCKS] = host->blocks;
+    host->segment_digests[SCENARIO_IMAGE] = (const uint8_t(*)[DIGEST_BYTES])host->image_digest;
+    host->segment_digests[SCENARIO_BLOCKS] = (const uint8_t(*)[DIGEST_BYTES])host->digests;
+    host->load = (struct controller_load){.list = host->list,
+                                          .list_bytes = sizeof host->list,
+                                          .list_digest = host->list_digest,
+                                          .strings = host->strings,
+                                          .digests = host->segment_digests,
+                                          .messages = host->messages,
+                                          .count = plan(sim)};
     sim->crowded = true;
+    digest_of(host->image, bytes, host->image_digest[0]);
     sim_all_partitions(sim, expect);
 }
 
@@ -204,11 +235,11 @@ static bool load(struct sim *sim, uint32_t bytes)
     if (!sim->native) {
         make_up(sim, bytes);
     } else if (native_unload(sim)) {
-        host->program = sim->options.native->download;
+        host->load = sim->options.native->download;
     } else {
         return false;
     }
-    if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK) {
+    if (controller_load(&host->controller, &host->load, now_us(sim)) != CONTROLLER_OK) {
         return false;
     }
     memset(host->texts, 0, sim->count * sizeof *host->texts);
@@ -276,9 +307,10 @@ static void begin_run(struct sim *sim)
 static void add_download_line(struct sim *sim)
 {
     const struct host *host = &sim->host;
+    uint32_t bytes = next_bytes(sim);
     struct sim_line *line = &sim->result.lines[sim->result.line_count++];
 
-    *line = (struct sim_line){.bytes = host->program.image_bytes,
+    *line = (struct sim_line){.bytes = bytes,
                               .steps = network_halvings(sim_network(sim)),
                               .nodes = sim->count,
                               .start_ns = host->base_ns,
@@ -324,8 +356,9 @@ static void take_loaded(struct sim *sim, const struct controller_event *event)
         return;
     }
     result->download_ns = host->end_ns - host->base_ns;
-    result->download_bytes = (uint64_t)host->program.block_bytes * sim->count +
-                             (uint64_t)host->program.image_bytes * host->program.message_count;
+    result->download_bytes = host->controller.given_bytes;
+    result->download_sends = host->load.count;
+    result->repaired = event->repaired;
     result->receipts = host->receipts;
     if (sim->options.scenario == SIM_LOAD) {
         measure_download(sim);
@@ -626,7 +659,7 @@ static void come_back(struct sim *sim)
 static void cancel(struct sim *sim)
 {
     struct host *host = &sim->host;
-    struct controller_program other = host->program;
+    struct controller_load other = host->load;
     bool boots = host->controller.phase == PHASE_BOOT;
 
     host->cancelled = false;

@@ -16,9 +16,14 @@
 
 #include "controller/controller.h"
 #include "controller/state.h"
+#include "sim/core/memory.h"
 #include "sim/options.h"
+#include "wire/load.h"
 
 struct sim;
+
+/* The segments of a scenario's load. */
+enum { SCENARIO_IMAGE, SCENARIO_BLOCKS };
 
 /* A program that the user has stopped, and loads once more (SIM_CANCEL). */
 enum host_again { AGAIN_NO, AGAIN_WANTED, AGAIN_LOADED };
@@ -32,12 +37,18 @@ struct host {
     struct controller controller;
     struct link *links[CONTROLLER_HOST_LINKS_MAX];
     void *memory; /* of the controller, in the mapping of the simulation */
-    struct controller_program program;
+    struct controller_load load;
     struct download_message messages[NETWORK_HALVINGS_MAX + 1];
-    uint8_t *blocks, *image;          /* what nodes are sent, */
-    uint8_t (*digests)[DIGEST_BYTES]; /* and what they must answer */
-    struct host_text *texts;          /* of each rank */
-    uint64_t base_ns, end_ns;         /* model time of the last download */
+    /* what nodes of a scenario are sent, and what they must answer */
+    uint8_t list[LOAD_LIST_HEADER_BYTES + SCENARIO_PROGRAMS * LOAD_PROGRAM_BYTES +
+                 SCENARIO_SEGMENTS * LOAD_SEGMENT_BYTES];
+    const uint8_t *strings[SCENARIO_SEGMENTS];
+    const uint8_t (*segment_digests[SCENARIO_SEGMENTS])[DIGEST_BYTES];
+    uint8_t *blocks, *image;
+    uint8_t (*digests)[DIGEST_BYTES]; /* of the blocks */
+    uint8_t image_digest[1][DIGEST_BYTES], list_digest[DIGEST_BYTES];
+    struct host_text *texts;  /* of each rank */
+    uint64_t base_ns, end_ns; /* model time of the last download */
     uint32_t links_reported, receipts;
     uint64_t passed_ns;  /* wall time up to which controller_pass has been told */
     uint64_t active_ns;  /* progress that the controller knows of */

@@ -1,0 +1,233 @@
+#include "host/job/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[] = {[BLOCK_INPUT] = "input",
+                                    [BLOCK_COMMON] = "common",
+                                    [BLOCK_PRIVATE] = "private",
+                                    [BLOCK_FILE] = "file",
+                                    [BLOCK_STDIN] = "stdin"};
+
+const char *job_request_path(const struct job_request *request)
+{
+    for (unsigned i = 0; i < request->program_count; i++) {
+        if (!request->programs[i].nodes) {
+            return request->programs[i].path;
+        }
+    }
+    return request->program_count ? request->programs[request->program_count - 1].path : NULL;
+}
+
+/* To JSON. ----------------------------------------------------------------------------------- */
+
+/* As it is when there is no such file: the reader of the request says so. A pattern is no file, but
+ * its folder is one. */
+static json_t *whole_path(const char *path)
+{
+    char *whole = realpath(path, NULL), *text = NULL;
+    json_t *string;
+
+    if (!whole && path[0] != '/') {
+        char *here = realpath(".", NULL);
+        if (here && asprintf(&text, "%s/%s", here, path) >= 0) {
+            path = text;
+        }
+        free(here);
+    }
+    string = json_string(whole ? whole : path);
+    free(whole);
+    free(text);
+    return string;
+}
+
+static json_t *programs_to_json(const struct job_request *request)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < request->program_count; i++) {
+        const struct job_program *program = &request->programs[i];
+        json_t *path = whole_path(program->path);
+        json_t *nodes = program->nodes ? json_string(program->nodes) : json_null();
+        if (!path || !nodes) {
+            json_decref(path);
+            json_decref(nodes);
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, json_pack("{s:o, s:o}", "path", path, "nodes", nodes));
+    }
+    return list;
+}
+
+static json_t *data_to_json(const struct job_request *request)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < request->data_count; i++) {
+        const struct job_data *data = &request->data[i];
+        json_t *path = whole_path(data->path), *name = json_string(data->name);
+        if (!path || !name) {
+            json_decref(path);
+            json_decref(name);
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:I, s:I, s:b}", "kind",
+                                              (int)data->kind, "path", path, "name", name, "window",
+                                              (json_int_t)data->window, "stride",
+                                              (json_int_t)data->stride, "pad", data->pad));
+    }
+    return list;
+}
+
+static json_t *arguments_to_json(const struct job_request *request)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < request->argument_count; i++) {
+        if (json_array_append_new(list, json_string(request->arguments[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+int job_request_to_json(const struct job_request *request, json_t **json, struct message *message)
+{
+    json_t *programs = programs_to_json(request), *data = data_to_json(request);
+    json_t *arguments = arguments_to_json(request);
+
+    *json = json_pack("{s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs, "data", data,
+                      "arguments", arguments, "strategy", download_strategy_name(request->strategy),
+                      "x", request->x, "explain", request->explain, "timeout_ms",
+                      (int)request->timeout_ms);
+    if (programs && data && arguments && *json) {
+        return 0;
+    }
+    json_decref(*json);
+    *json = NULL;
+    return message_set(message, "the program's path, its data and its arguments must be UTF-8 "
+                                "text: 'ecube run' takes any bytes");
+}
+
+/* From JSON. --------------------------------------------------------------------------------- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static bool take_programs(const json_t *list, struct job_request *request)
+{
+    size_t count = json_array_size(list);
+
+    if (count == 0 || count > JOB_PROGRAMS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_array_get(list, i);
+        struct job_program *program = &request->programs[i];
+
+        *program = (struct job_program){text_of(one, "path"), text_of(one, "nodes")};
+        if (!program->path) {
+            return false;
+        }
+    }
+    request->program_count = (unsigned)count;
+    return true;
+}
+
+static bool take_data(const json_t *list, struct job_request *request)
+{
+    size_t count = json_array_size(list);
+
+    if (count > JOB_DATA_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_array_get(list, i);
+        struct job_data *data = &request->data[i];
+
+        *data = (struct job_data){.kind = (uint32_t)number_of(one, "kind"),
+                                  .path = text_of(one, "path"),
+                                  .name = text_of(one, "name"),
+                                  .window = number_of(one, "window"),
+                                  .stride = number_of(one, "stride"),
+                                  .pad = json_is_true(json_object_get(one, "pad"))};
+        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE) {
+            return false;
+        }
+    }
+    request->data_count = (unsigned)count;
+    return true;
+}
+
+static bool take_arguments(const json_t *list, struct job_request *request)
+{
+    size_t count = json_array_size(list);
+    const char **arguments = calloc(count + 1, sizeof *arguments);
+
+    if (!arguments) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        arguments[i] = text ? text : "";
+    }
+    request->arguments = arguments;
+    request->argument_count = (unsigned)count;
+    return true;
+}
+
+bool job_request_from_json(const json_t *json, struct job_request *request)
+{
+    const char *strategy = text_of(json, "strategy");
+    char error[DOWNLOAD_ERROR_MAX];
+
+    *request = (struct job_request){
+        .x = (int)json_integer_value(json_object_get(json, "x")),
+        .explain = json_is_true(json_object_get(json, "explain")),
+        .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
+    };
+    return strategy && download_parse_strategy(strategy, &request->strategy, error) &&
+           take_programs(json_object_get(json, "programs"), request) &&
+           take_data(json_object_get(json, "data"), request) &&
+           take_arguments(json_object_get(json, "arguments"), request);
+}
+
+void job_request_free(struct job_request *request)
+{
+    free((void *)(uintptr_t)request->arguments);
+    request->arguments = NULL;
+}
+
+/* For people's results. ---------------------------------------------------------------------- */
+
+/* Null: it is no UTF-8. */
+static json_t *word(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_null();
+}
+
+json_t *job_request_describe_data(const struct job_request *request)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < request->data_count; i++) {
+        const struct job_data *data = &request->data[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o}", "kind", kinds[data->kind], "file", word(data->path),
+                            "name", data->kind == BLOCK_FILE ? word(data->name) : json_null()));
+    }
+    return list;
+}
