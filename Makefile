@@ -125,8 +125,9 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
-	$(call in,tests/host,choice_test.c clients_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
-		fold_test.c host_link_test.c image_test.c machine_test.c native_file_test.c placement_test.c plan_blocks_test.c \
+	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
+		fold_test.c host_link_test.c image_test.c job_list_test.c machine_test.c native_file_test.c pages_test.c \
+		placement_test.c plan_blocks_test.c \
 		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
@@ -165,14 +166,14 @@ PLAN_FILES := $(call in,host/console,message.c terminal.c) \
 SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c roots_test.c \
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
-SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
+SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c formats.c \
 	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
-NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c \
+NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c formats.c heap.c hops.c \
 	mathematics.c messages.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)

@@ -21,7 +21,7 @@
 enum {
     NODES = 2,
     PROGRAM = 0x20900000,
-    BLOCKS = PROGRAM + 0x10000,
+    STACK_TOP = PROGRAM + 0x10000,
     IMAGE = PROGRAM + 0x40000,
     PROGRAM_BYTES = 0x60000,
     IMAGE_BYTES = 9000,
@@ -230,7 +230,7 @@ static void begin_node(struct fixture *f, struct player *player)
                                  .program = player->program,
                                  .program_address = PROGRAM,
                                  .program_bytes = PROGRAM_BYTES,
-                                 .blocks_address = BLOCKS,
+                                 .stack_top = STACK_TOP,
                                  .image_address = IMAGE,
                                  .memory = player->memory,
                                  .incarnation = f->incarnation};
@@ -350,7 +350,10 @@ static void free_fixture(struct fixture *f)
 
 static int load(struct fixture *f, const char *path)
 {
-    struct job_request request = {.path = path, .x = DOWNLOAD_X_BEST, .timeout_ms = TIMEOUT_MS};
+    struct job_request request = {.programs = {{.path = path}},
+                                  .program_count = 1,
+                                  .x = DOWNLOAD_X_BEST,
+                                  .timeout_ms = TIMEOUT_MS};
     struct message message = {""};
 
     for (unsigned i = 0; i < NODES; i++) {
