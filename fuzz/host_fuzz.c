@@ -34,6 +34,7 @@
 #include "router/channel_state.h"
 #include "tests/controller/fake_cache.h"
 #include "wire/circuit.h"
+#include "wire/load.h"
 #include "wire/packet.h"
 #include "wire/message.h"
 #include "wire/plan.h"
@@ -45,6 +46,8 @@ enum {
     IMAGE_SENT = 200,
     IMAGE_BYTES = 300,
     BLOCK_BYTES = 32,
+    SEGMENTS = 2, /* image, blocks */
+    LIST_BYTES = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + SEGMENTS * LOAD_SEGMENT_BYTES,
     STEPS_MAX = 10000,
     EVENTS_MAX = 10000,
     TICK_US = 100 * 1000,
@@ -107,7 +110,11 @@ static struct teller teller;
 /* A job's memory, which must stay until the controller reads it no more. */
 static struct job {
     uint8_t *blocks, *image;
-    uint8_t (*digests)[DIGEST_BYTES];
+    uint8_t (*digests)[DIGEST_BYTES]; /* of the blocks; behind them, of the image and of the list */
+    uint8_t list[LIST_BYTES];
+    struct load_list open;
+    const uint8_t *strings[SEGMENTS];
+    const uint8_t (*segment_digests[SEGMENTS])[DIGEST_BYTES];
     struct download_plan plan;
 } job;
 
@@ -439,53 +446,85 @@ static void free_job(void)
     job = (struct job){0};
 }
 
+static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
+{
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, data, bytes);
+    sha256_end(&sha, digest);
+}
+
+static void make_list(void)
+{
+    uint32_t base = target_board()->image_base, top = base + 2 * PROTECTED_PAGE_BYTES;
+    struct load_program program = {.count = NODES,
+                                   .entry = base,
+                                   .bss_end = base + IMAGE_BYTES,
+                                   .code_end = base,
+                                   .constants_end = base,
+                                   .data_start = base + PROTECTED_PAGE_BYTES,
+                                   .data_end = top,
+                                   .top = top};
+    struct load_segment image = {.count = NODES, .address = base, .bytes = IMAGE_SENT};
+    struct load_segment block = {.count = NODES,
+                                 .address = program.data_start,
+                                 .bytes = BLOCK_BYTES,
+                                 .step = BLOCK_BYTES,
+                                 .flags = LOAD_BLOCK};
+
+    load_list_pack(job.list, NODES, 1, SEGMENTS);
+    load_program_pack(job.list, 0, &program);
+    load_segment_pack(job.list, 0, &image);
+    load_segment_pack(job.list, 1, &block);
+    CHECK(load_list_open(&job.open, job.list, LIST_BYTES));
+    digest_of(job.list, LIST_BYTES, job.digests[NODES + 1]);
+}
+
 static void make_job(enum strategy strategy)
 {
-    struct download_costs costs = {75000, 112500, 10425, 425, IMAGE_SENT, BLOCK_BYTES};
+    struct download_costs costs = {75000, 112500, 10425, 425, &job.open, 0};
     char error[DOWNLOAD_ERROR_MAX];
 
     job.blocks = calloc(NODES, BLOCK_BYTES);
     job.image = malloc(IMAGE_SENT);
-    job.digests = calloc(NODES, sizeof *job.digests);
+    job.digests = calloc(NODES + 2, sizeof *job.digests);
     CHECK(job.blocks && job.image && job.digests);
+    make_list();
     CHECK(download_make_plan(&job.plan, strategy, DOWNLOAD_X_BEST, &network, &costs, error));
     for (unsigned i = 0; i < IMAGE_SENT; i++) {
         job.image[i] = i & 1 ? 0x47 : 0x80; /* BLX r0, whatever address is returned to */
     }
     for (uint32_t rank = 0; rank < NODES; rank++) {
-        struct sha256 sha;
-
-        block_pack(job.blocks + rank * BLOCK_BYTES, &(struct block_header){rank, NODES, 1});
-        sha256_begin(&sha);
-        sha256_add(&sha, job.blocks + rank * BLOCK_BYTES, BLOCK_BYTES);
-        sha256_add(&sha, job.image, IMAGE_SENT);
-        sha256_end(&sha, job.digests[rank]);
+        uint8_t *block = job.blocks + rank * BLOCK_BYTES;
+        block_pack(block, &(struct block_header){rank, NODES, 1, 0});
+        digest_of(block, BLOCK_BYTES, job.digests[rank]);
     }
+    digest_of(job.image, IMAGE_SENT, job.digests[NODES]);
+    job.strings[0] = job.image;
+    job.strings[1] = job.blocks;
+    job.segment_digests[0] = (const uint8_t(*)[DIGEST_BYTES])job.digests + NODES;
+    job.segment_digests[1] = (const uint8_t(*)[DIGEST_BYTES])job.digests;
 }
 
 static void load(uint8_t strategy)
 {
     bool possible = owner.job == JOB_NONE && !owner.booting && !controller.broken;
-    struct controller_program program;
+    struct controller_load load;
 
     if (job.blocks && (owner.job != JOB_NONE || !controller_quiet(&controller))) {
         return;
     }
     free_job();
     make_job(strategy % 4);
-    program = (struct controller_program){.blocks = job.blocks,
-                                          .image = job.image,
-                                          .block_bytes = BLOCK_BYTES,
-                                          .image_bytes = IMAGE_SENT,
-                                          .base = target_board()->image_base,
-                                          .entry = target_board()->image_base,
-                                          .bss_end = target_board()->image_base + IMAGE_BYTES,
-                                          .code_end = target_board()->image_base,
-                                          .constants_end = target_board()->image_base,
-                                          .digests = (const uint8_t(*)[DIGEST_BYTES])job.digests,
-                                          .messages = job.plan.messages,
-                                          .message_count = job.plan.count};
-    CHECK((controller_load(&controller, &program, now_us) == CONTROLLER_OK) == possible);
+    load = (struct controller_load){.list = job.list,
+                                    .list_bytes = LIST_BYTES,
+                                    .list_digest = job.digests[NODES + 1],
+                                    .strings = job.strings,
+                                    .digests = job.segment_digests,
+                                    .messages = job.plan.messages,
+                                    .count = job.plan.count};
+    CHECK((controller_load(&controller, &load, now_us) == CONTROLLER_OK) == possible);
     if (!possible) {
         free_job();
         return;
@@ -576,16 +615,26 @@ static void tell_ready(unsigned index)
     neighbour_packet(way_of(root), PACKET_CTS, root, ID_HOST, body, sizeof body, &truth);
 }
 
-static void tell_receipt(uint32_t node, int32_t status)
+/* Of all that a node holds, or as a node says that does not. */
+static void tell_receipt(uint32_t node, int32_t status, uint8_t what)
 {
-    struct receipt_body receipt = {.status = status, .model_ns = 1000000};
-    uint8_t body[RECEIPT_BYTES];
+    uint8_t digests[SEGMENTS * DIGEST_BYTES] = {0}, body[RECEIPT_BYTES + sizeof digests];
+    struct receipt_body receipt = {.status = status,
+                                   .held_bytes = IMAGE_SENT + BLOCK_BYTES,
+                                   .model_ns = 1000000,
+                                   .first = what >> 4 & 3,
+                                   .count = what & 8 ? 1 : SEGMENTS,
+                                   .last = !(what & 4),
+                                   .digests = digests};
 
     if (job.digests) {
-        memcpy(receipt.digest, job.digests[node], DIGEST_BYTES);
+        memcpy(digests, job.digests[NODES], DIGEST_BYTES);
+        memcpy(digests + DIGEST_BYTES, job.digests[node], DIGEST_BYTES);
+        digests[0] ^= what & 1;
+        digests[DIGEST_BYTES] ^= what >> 1 & 1;
     }
-    receipt_pack(body, &receipt);
-    neighbour_packet(way_of(node), PACKET_RECEIPT, node, ID_HOST, body, sizeof body, &truth);
+    neighbour_packet(way_of(node), PACKET_RECEIPT, node, ID_HOST, body,
+                     receipt_pack(body, &receipt), &truth);
 }
 
 static void answer(struct neighbour *neighbour, bool accept, int32_t reason)
@@ -627,7 +676,7 @@ static void reach(unsigned phase)
         pump();
     }
     for (uint32_t node = 0; node < NODES; node++) {
-        tell_receipt(node, 0);
+        tell_receipt(node, 0, 0);
     }
     pump();
 }
@@ -771,6 +820,7 @@ static void befall(uint8_t what)
 static void operate(struct input *input)
 {
     uint8_t a;
+    int32_t status;
 
     switch (input_u8(input) % DO_COUNT) {
     case DO_PUMP: pump(); break;
@@ -784,7 +834,8 @@ static void operate(struct input *input)
     case DO_READY: tell_ready(input_u8(input)); break;
     case DO_RECEIPT:
         a = input_u8(input);
-        tell_receipt(a % NODES, a & 0x80 ? (int8_t)input_u8(input) : 0);
+        status = a & 0x80 ? (int8_t)input_u8(input) : 0;
+        tell_receipt(a % NODES, status, a & 0x40 ? input_u8(input) : 0);
         break;
     case DO_LINKS: tell_links(input_u8(input) % NODES); break;
     case DO_HELLO: push_hello(input); break;
