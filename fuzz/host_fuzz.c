@@ -455,7 +455,7 @@ static void make_job(enum strategy strategy)
     for (uint32_t rank = 0; rank < NODES; rank++) {
         struct sha256 sha;
 
-        block_pack(job.blocks + rank * BLOCK_BYTES, &(struct block_header){rank, NODES, 1});
+        block_pack(job.blocks + rank * BLOCK_BYTES, &(struct block_header){rank, NODES, 1, 0});
         sha256_begin(&sha);
         sha256_add(&sha, job.blocks + rank * BLOCK_BYTES, BLOCK_BYTES);
         sha256_add(&sha, job.image, IMAGE_SENT);

@@ -34,10 +34,15 @@
  *   Both ends are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If both are base
  *   instead, nothing is protected: the program may write and execute all of its memory.
  *
- * In memory, before the image:
+ * In memory, what each node has of its own:
  *
- *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a zero
- *                  byte
+ *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 entries u32 | the entries |
+ *                  the argc strings, then the name of each entry, each ended by a zero byte
+ *   entry          0 kind u32, enum block_kind | 4 address u32 | 8 bytes u32 | 12 spare u32
+ *
+ *   Entries say which data lie where in the program's memory. The name is that of a file, as the
+ *   program opens it: components with "/" in between, none of them empty, "." or "..". Other
+ *   entries' names are for people, and may be empty.
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the bytes are too few; what is unpacked refers to
@@ -74,7 +79,8 @@ enum {
     REPORT_BYTES = 80,
     DIGEST_BYTES = 32,
     RECEIPT_BYTES = 48,
-    BLOCK_HEADER_BYTES = 12,
+    BLOCK_HEADER_BYTES = 16,
+    BLOCK_ENTRY_BYTES = 16,
     PROTECTED_PAGE_BYTES = 4096
 };
 
@@ -273,22 +279,60 @@ static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct re
     return true;
 }
 
-struct block_header {
-    uint32_t rank, size, argument_count;
+enum block_kind {
+    BLOCK_INPUT = 1,   /* the node's part of what is shared out */
+    BLOCK_COMMON = 2,  /* the same for all nodes */
+    BLOCK_PRIVATE = 3, /* the node's own; the program may write it */
+    BLOCK_FILE = 4,
+    BLOCK_STDIN = 5 /* what standard input reads */
 };
+
+struct block_header {
+    uint32_t rank, size, argument_count, entry_count;
+};
+
+struct block_entry {
+    uint32_t kind, address, bytes;
+};
+
+/* Where the strings begin. */
+static inline uint32_t block_strings(const struct block_header *header)
+{
+    return BLOCK_HEADER_BYTES + header->entry_count * BLOCK_ENTRY_BYTES;
+}
 
 static inline void block_pack(uint8_t *block, const struct block_header *header)
 {
     put32(block, header->rank);
     put32(block + 4, header->size);
     put32(block + 8, header->argument_count);
+    put32(block + 12, header->entry_count);
 }
 
+/* The entries that are counted fit the bytes, too. */
 static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct block_header *header)
 {
     if (bytes < BLOCK_HEADER_BYTES) {
         return false;
     }
-    *header = (struct block_header){get32(block), get32(block + 4), get32(block + 8)};
-    return true;
+    *header =
+        (struct block_header){get32(block), get32(block + 4), get32(block + 8), get32(block + 12)};
+    return header->entry_count <= (bytes - BLOCK_HEADER_BYTES) / BLOCK_ENTRY_BYTES;
+}
+
+static inline void block_entry_pack(uint8_t *block, uint32_t index, const struct block_entry *entry)
+{
+    uint8_t *at = block + BLOCK_HEADER_BYTES + index * BLOCK_ENTRY_BYTES;
+
+    put32(at, entry->kind);
+    put32(at + 4, entry->address);
+    put32(at + 8, entry->bytes);
+    put32(at + 12, 0);
+}
+
+static inline struct block_entry block_entry_at(const uint8_t *block, uint32_t index)
+{
+    const uint8_t *at = block + BLOCK_HEADER_BYTES + index * BLOCK_ENTRY_BYTES;
+
+    return (struct block_entry){get32(at), get32(at + 4), get32(at + 8)};
 }

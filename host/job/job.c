@@ -46,7 +46,7 @@ static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
     const char *name = name_of(request->path);
     uint8_t *text = block + BLOCK_HEADER_BYTES;
 
-    block_pack(block, &(struct block_header){rank, size, request->argument_count + 1});
+    block_pack(block, &(struct block_header){rank, size, request->argument_count + 1, 0});
     memcpy(text, name, strlen(name) + 1);
     text += strlen(name) + 1;
     for (unsigned i = 0; i < request->argument_count; i++) {

@@ -61,7 +61,8 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
     if (!block_unpack((const uint8_t *)block, block_bytes, &header)) {
         return NULL;
     }
-    uint32_t count = header.argument_count, text_bytes = block_bytes - BLOCK_HEADER_BYTES;
+    uint32_t begin = block_strings(&header);
+    uint32_t count = header.argument_count, text_bytes = block_bytes - begin;
     if (count > text_bytes) {
         return NULL;
     }
@@ -73,7 +74,7 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
     uint32_t found = 0;
     uint32_t start = 0;
     for (uint32_t i = 0; i < text_bytes && found < count; i++) {
-        text[i] = block[BLOCK_HEADER_BYTES + i];
+        text[i] = block[begin + i];
         if (text[i] == 0) {
             arguments[found++] = text + start;
             start = i + 1;
