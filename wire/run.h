@@ -40,10 +40,13 @@
  *
  * In memory, where a segment of the load with LOAD_BLOCK says, for the node that it is for:
  *
- *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 entries u32 | entries | strings: argc
- *                  arguments, then a name for each entry, each ended by a zero byte
- *   entry          0 kind u32, enum block_kind | 4 address u32 | 8 bytes u32 | 12 spare u32: data of
- *                  the node, with the name by which the user has given it, or ""
+ *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 entries u32 | the entries |
+ *                  the argc strings, then the name of each entry, each ended by a zero byte
+ *   entry          0 kind u32, enum block_kind | 4 address u32 | 8 bytes u32 | 12 spare u32
+ *
+ *   Entries say which data lie where in the program's memory. The name is that of a file, as the
+ *   program opens it: components with "/" in between, none of them empty, "." or "..". Other
+ *   entries' names are for people, and may be empty.
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the bytes are too few; what is unpacked refers to
@@ -296,13 +299,12 @@ static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct re
     return true;
 }
 
-/* What data is to its program. */
 enum block_kind {
-    BLOCK_INPUT = 1, /* the node's window of an input */
-    BLOCK_COMMON,    /* the same at all nodes */
-    BLOCK_PRIVATE,   /* the node's own, which it may write */
-    BLOCK_FILE,      /* a file that the program opens by its name */
-    BLOCK_STDIN      /* what it reads from standard input */
+    BLOCK_INPUT = 1,   /* the node's part of what is shared out */
+    BLOCK_COMMON = 2,  /* the same for all nodes */
+    BLOCK_PRIVATE = 3, /* the node's own; the program may write it */
+    BLOCK_FILE = 4,
+    BLOCK_STDIN = 5 /* what standard input reads */
 };
 
 struct block_header {
@@ -313,6 +315,12 @@ struct block_entry {
     uint32_t kind, address, bytes;
 };
 
+/* Where the strings begin. */
+static inline uint32_t block_strings(const struct block_header *header)
+{
+    return BLOCK_HEADER_BYTES + header->entry_count * BLOCK_ENTRY_BYTES;
+}
+
 static inline void block_pack(uint8_t *block, const struct block_header *header)
 {
     put32(block, header->rank);
@@ -321,6 +329,7 @@ static inline void block_pack(uint8_t *block, const struct block_header *header)
     put32(block + 12, header->entry_count);
 }
 
+/* The entries that are counted fit the bytes, too. */
 static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct block_header *header)
 {
     if (bytes < BLOCK_HEADER_BYTES) {
@@ -328,22 +337,22 @@ static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct blo
     }
     *header =
         (struct block_header){get32(block), get32(block + 4), get32(block + 8), get32(block + 12)};
-    return true;
+    return header->entry_count <= (bytes - BLOCK_HEADER_BYTES) / BLOCK_ENTRY_BYTES;
 }
 
-static inline void block_entry_pack(uint8_t *at, const struct block_entry *entry)
+static inline void block_entry_pack(uint8_t *block, uint32_t index, const struct block_entry *entry)
 {
+    uint8_t *at = block + BLOCK_HEADER_BYTES + index * BLOCK_ENTRY_BYTES;
+
     put32(at, entry->kind);
     put32(at + 4, entry->address);
     put32(at + 8, entry->bytes);
     put32(at + 12, 0);
 }
 
-static inline bool block_entry_unpack(const uint8_t *at, uint32_t bytes, struct block_entry *entry)
+static inline struct block_entry block_entry_at(const uint8_t *block, uint32_t index)
 {
-    if (bytes < BLOCK_ENTRY_BYTES) {
-        return false;
-    }
-    *entry = (struct block_entry){get32(at), get32(at + 4), get32(at + 8)};
-    return true;
+    const uint8_t *at = block + BLOCK_HEADER_BYTES + index * BLOCK_ENTRY_BYTES;
+
+    return (struct block_entry){get32(at), get32(at + 4), get32(at + 8)};
 }

@@ -71,20 +71,20 @@ static void fill_block(uint8_t *block, uint32_t rank, const char *path,
                        const struct job_place *place, const struct job_contents *contents)
 {
     const struct job_request *request = contents->request;
-    uint8_t *entry = block + BLOCK_HEADER_BYTES;
-    uint8_t *text = entry + (size_t)request->data_count * BLOCK_ENTRY_BYTES;
+    struct block_header header = {.rank = rank,
+                                  .size = contents->nodes,
+                                  .argument_count = request->argument_count + 1,
+                                  .entry_count = request->data_count};
+    uint8_t *text = block + block_strings(&header);
 
-    block_pack(block, &(struct block_header){.rank = rank,
-                                             .size = contents->nodes,
-                                             .argument_count = request->argument_count + 1,
-                                             .entry_count = request->data_count});
+    block_pack(block, &header);
     for (unsigned i = 0; i < request->data_count; i++) {
         const struct data_file *file = &contents->files[i];
 
-        block_entry_pack(entry, &(struct block_entry){.kind = file->kind,
-                                                      .address = place->data[i],
-                                                      .bytes = data_bytes(file, rank)});
-        entry += BLOCK_ENTRY_BYTES;
+        block_entry_pack(block, i,
+                         &(struct block_entry){.kind = file->kind,
+                                               .address = place->data[i],
+                                               .bytes = data_bytes(file, rank)});
     }
     text = add_text(text, name_of(path));
     for (unsigned i = 0; i < request->argument_count; i++) {

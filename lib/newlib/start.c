@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/portable/call.h"
+#include "lib/portable/data.h"
 #include "wire/run.h"
 
 enum {
@@ -61,12 +62,8 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
     if (!block_unpack((const uint8_t *)block, block_bytes, &header)) {
         return NULL;
     }
-    uint32_t count = header.argument_count, rest = block_bytes - BLOCK_HEADER_BYTES;
-    if (header.entry_count > rest / BLOCK_ENTRY_BYTES) {
-        return NULL;
-    }
-    uint32_t text_bytes = rest - header.entry_count * BLOCK_ENTRY_BYTES;
-    const char *from = block + (block_bytes - text_bytes);
+    uint32_t begin = block_strings(&header);
+    uint32_t count = header.argument_count, text_bytes = block_bytes - begin;
     if (count > text_bytes) {
         return NULL;
     }
@@ -78,7 +75,7 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
     uint32_t found = 0;
     uint32_t start = 0;
     for (uint32_t i = 0; i < text_bytes && found < count; i++) {
-        text[i] = from[i];
+        text[i] = block[begin + i];
         if (text[i] == 0) {
             arguments[found++] = text + start;
             start = i + 1;
@@ -98,6 +95,9 @@ _Noreturn void ecube_program_start(const char *block, uint32_t block_bytes)
         *word = 0;
     }
     ecube_program_info_load();
+    if (!ecube_data_open(block, block_bytes)) {
+        _exit(EXIT_NO_START);
+    }
     run_constructors();
     atexit(run_destructors);
     int argc = 0;

@@ -248,8 +248,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
         20,     21,     22,     23,     24,     25,     26,     27, 28, 29, 30, 31, 32};
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
-    static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(5)};
-    static const uint8_t entries[] = {U32(BLOCK_FILE), U32(0x40c00000), U32(70000), U32(0)};
+    static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(0)};
     struct offer_body offer = {.name = 1,
                                .count = 2,
                                .list_bytes = 3,
@@ -261,15 +260,36 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
                                .digest = offers + 28};
     struct start_body start = {1000000007000};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
-    struct block_header block = {.rank = 3, .size = 16, .argument_count = 2, .entry_count = 5};
-    struct block_entry entry = {.kind = BLOCK_FILE, .address = 0x40c00000, .bytes = 70000};
+    struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 
     EXPECT_LAYOUT(offer_pack, offer_unpack, offer_body, offers, OFFER_BYTES, offer);
     EXPECT_LAYOUT(start_pack, start_unpack, start_body, starts, START_BYTES, start);
     EXPECT_LAYOUT(taken_pack, taken_unpack, taken_body, takens, TAKEN_BYTES, taken);
     EXPECT_LAYOUT(block_pack, block_unpack, block_header, blocks, BLOCK_HEADER_BYTES, block);
-    EXPECT_LAYOUT(block_entry_pack, block_entry_unpack, block_entry, entries, BLOCK_ENTRY_BYTES,
-                  entry);
+}
+
+TEST(a_block_names_data_as_drawn)
+{
+    static const uint8_t golden[] = {U32(3), U32(16), U32(0), U32(2), U32(1), U32(0x40001000),
+                                     U32(7), U32(0),  U32(4), U32(8), U32(9), U32(0)};
+    static const struct block_entry entries[] = {{BLOCK_INPUT, 0x40001000, 7}, {BLOCK_FILE, 8, 9}};
+    struct block_header header = {.rank = 3, .size = 16, .entry_count = 2};
+    uint8_t block[sizeof golden];
+
+    block_pack(block, &header);
+    for (uint32_t i = 0; i < 2; i++) {
+        block_entry_pack(block, i, &entries[i]);
+        struct block_entry entry = block_entry_at(golden, i);
+        assert_memory_equal(&entry, &entries[i], sizeof entry);
+    }
+    assert_memory_equal(block, golden, sizeof golden);
+    assert_int_equal(block_strings(&header), sizeof golden);
+    assert_true(block_unpack(golden, sizeof golden, &header));
+    for (uint32_t bytes = 0; bytes < sizeof golden; bytes++) {
+        assert_false(block_unpack(golden, bytes, &header));
+    }
+    memset(block + 12, 0xff, 4);
+    assert_false(block_unpack(block, sizeof block, &header));
 }
 
 TEST(what_a_program_says_is_laid_out_as_drawn)
