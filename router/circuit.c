@@ -416,7 +416,7 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     CHECK(packet);
     struct circuit *circuit = circuit_held(in);
     uint64_t done_ns = start_of(router, in, packet, sink->ready_ns) +
-                       clock_transfer(&router->profile, packet_hops(packet), circuit->length);
+                       clock_transfer(&router->profile, packet_hops(packet), open_charged(packet));
     struct accept_body accept = {.done_ns = done_ns,
                                  .other_length = circuit->flags & OPEN_SCHEDULE &&
                                                  circuit->length != sink->room + sink->more};

@@ -13,6 +13,8 @@
  *   match   of a message: its name in the CTS or OFFER; of a schedule's circuit: the step; of a
  *           request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with OPEN_BEHIND,
  *           of its name for the request before it that has no answer yet, as in an RTS (message.h)
+ *   tag     of a message: its tag; of a download (OPEN_IMAGE): so many bytes in front of it take no
+ *           model time, for they only say what the data is
  *   epoch   of its schedule; of a message: of the last schedule that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says
@@ -162,6 +164,14 @@ static inline uint32_t open_behind(const uint8_t *packet)
 static inline uint32_t open_tag(const uint8_t *packet)
 {
     return get32(packet + 24);
+}
+
+/* The bytes of a circuit that take model time; a tag that is too long takes none off. */
+static inline uint32_t open_charged(const uint8_t *packet)
+{
+    uint32_t length = open_length(packet), tag = open_tag(packet);
+
+    return packet[30] & OPEN_IMAGE && tag <= length ? length - tag : length;
 }
 
 static inline uint16_t open_epoch(const uint8_t *packet)

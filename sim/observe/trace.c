@@ -140,7 +140,7 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
     }
     *circuit = (struct trace_circuit){.src = src == ID_HOST ? sim->count : src,
                                       .dst = packet_dst(packet),
-                                      .bytes = open_length(packet),
+                                      .bytes = open_charged(packet),
                                       .step = open_match(packet),
                                       .tag = open_tag(packet),
                                       .epoch = open_epoch(packet),
