@@ -69,10 +69,10 @@ PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
+NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c programs.c query.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c plans.c programs.c query.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -122,7 +122,7 @@ EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/c
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
-	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
+	$(call in,tests/controller,cables_test.c controller_test.c download_test.c gather_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
@@ -144,7 +144,7 @@ TARGET_GLUE := $(call in,tests/target,start.c testing.c)
 FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test.c any_test.c arguments_test.c \
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
-	exchangev_test.c failure_test.c fault_test.c incarnation_test.c message_test.c network_test.c notice_test.c \
+	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c message_test.c network_test.c notice_test.c \
 	open_test.c order_test.c owed_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
