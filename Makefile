@@ -96,7 +96,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,doing.c job.c programs.c troubles.c) \
+	$(call in,host/job,doing.c job.c outputs.c programs.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
@@ -166,13 +166,13 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
-	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
-NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c \
+NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAM := tests/lib/programs/native_calls.c
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)

@@ -27,11 +27,12 @@ struct machine_arguments {
     const char *qemu;
 };
 
-/* --strategy, --x, --timeout, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
+/* --strategy, --x, --timeout, --output, --files-to, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
     uint32_t timeout_ms;
+    struct outputs_request outputs;
     const char *json;
     bool quiet;
     bool verbose;
@@ -50,6 +51,7 @@ extern const struct option_row options_network[]; /* sets a struct machine_argum
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_name[];
+extern const struct option_row options_outputs[]; /* sets a struct outputs_request */
 
 /* The word is a program, and all that follow are its own: where they stand, and how many. */
 const char *const *options_take_rest(struct argp_state *state, unsigned *count);

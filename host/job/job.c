@@ -115,7 +115,7 @@ int job_make_of(struct job *job, struct image *image, const struct job_request *
     *job = (struct job){
         .timeout_ms = request->timeout_ms, .path = strdup(request->path), .image = *image};
     *image = (struct image){0};
-    if (!job->path) {
+    if (!outputs_make(&job->outputs, &request->outputs, network->nodes) || !job->path) {
         job_free(job);
         return message_set(message, "out of memory");
     }
@@ -146,6 +146,7 @@ void job_free(struct job *job)
     free(job->blocks);
     free(job->digests);
     report_free(&job->reports);
+    outputs_free(&job->outputs);
     *job = (struct job){0};
 }
 

@@ -17,6 +17,7 @@
 #include "host/program/image.h"
 #include "host/console/message.h"
 #include "host/console/report.h"
+#include "host/job/outputs.h"
 #include "controller/download.h"
 #include "network/network.h"
 #include "router/clock.h"
@@ -30,6 +31,7 @@ struct job_request {
     enum strategy strategy;
     int x;
     uint32_t timeout_ms;
+    struct outputs_request outputs;
 };
 
 struct job {
@@ -47,6 +49,10 @@ struct job {
     bool cancelled;                /* its end has been told: do not run it */
     int status;                    /* the worst so far, or that of whoever ended it */
     unsigned exits_told;
+    bool crashed;   /* a program was ended for a fault */
+    bool whole;     /* all have ended by themselves */
+    int end_status; /* of the run, while its outputs come */
+    struct outputs outputs;
     bool advised; /* what finds wrong uses of memory has been told */
     struct report_table reports;
 };

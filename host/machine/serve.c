@@ -222,6 +222,8 @@ static void serve_load(struct server *server, struct client *client, const json_
         .argument_count = (unsigned)count,
         .x = (int)json_integer_value(json_object_get(request, "x")),
         .timeout_ms = (uint32_t)json_integer_value(json_object_get(request, "timeout_ms")),
+        .outputs = {json_string_value(json_object_get(request, "output")),
+                    json_string_value(json_object_get(request, "files_to"))},
     };
     struct message message;
 

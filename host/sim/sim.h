@@ -25,6 +25,7 @@ struct sim_arguments {
     const char *strategy; /* NULL: not given */
     uint32_t timeout_ms;  /* 0: none */
     uint32_t memory_mb;   /* likewise */
+    struct outputs_request outputs;
     bool quiet, verbose, check;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];

@@ -1,8 +1,10 @@
 /*
  * load.c - ecube load: downloads a program into a machine that is up and runs it.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/machine/client.h"
 #include "host/command/options.h"
@@ -69,14 +71,31 @@ static int check_text(const struct job_request *job, struct message *message)
     if (job_check_arguments(job, 1, &block_bytes, message) != 0) {
         return -1;
     }
+    for (unsigned i = 0; i < 2 && good; i++) {
+        const char *file = i ? job->outputs.files : job->outputs.output;
+        json_t *place = file ? json_string(file) : json_null();
+        good = place != NULL;
+        json_decref(place);
+    }
     for (unsigned i = 0; i < job->argument_count && good; i++) {
         json_t *argument = json_string(job->arguments[i]);
         good = argument != NULL;
         json_decref(argument);
     }
     return good ? 0
-                : message_set(message, "the program's path and its arguments must be UTF-8 text: "
+                : message_set(message, "paths and the program's arguments must be UTF-8 text: "
                                        "'ecube run' takes any bytes");
+}
+
+/* Likewise of what the daemon writes; null: nothing. */
+static json_t *whole_path(const char *path)
+{
+    char folder[PATH_MAX];
+
+    if (!path || *path == '/' || !getcwd(folder, sizeof folder)) {
+        return path ? json_string(path) : json_null();
+    }
+    return json_sprintf("%s/%s", folder, path);
 }
 
 /* The daemon reads the file itself, so it gets the whole path. */
@@ -89,10 +108,11 @@ static json_t *make_request(const struct load_arguments *arguments, const struct
     for (unsigned i = 0; i < job->argument_count; i++) {
         json_array_append_new(list, json_string(job->arguments[i]));
     }
-    request =
-        json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path",
-                  path ? path : job->path, "arguments", list, "strategy", arguments->strategy, "x",
-                  job->x, "timeout_ms", (int)job->timeout_ms, "verbose", arguments->verbose);
+    request = json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b, s:o, s:o}", "verb", "load", "path",
+                        path ? path : job->path, "arguments", list, "strategy", arguments->strategy,
+                        "x", job->x, "timeout_ms", (int)job->timeout_ms, "verbose",
+                        arguments->verbose, "output", whole_path(job->outputs.output), "files_to",
+                        whole_path(job->outputs.files));
     free(path);
     return request;
 }
