@@ -69,10 +69,10 @@ PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c pieces.c report.c request.c sha256.c wait.c)
+NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c pieces.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c programs.c query.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c plans.c programs.c query.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -96,7 +96,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,data.c doing.c job.c job_list.c pages.c programs.c records.c request.c troubles.c) \
+	$(call in,host/job,data.c doing.c job.c job_list.c outputs.c pages.c programs.c records.c request.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
@@ -122,7 +122,7 @@ EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/c
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
-	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
+	$(call in,tests/controller,cables_test.c controller_test.c download_test.c gather_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
@@ -145,7 +145,7 @@ TARGET_GLUE := $(call in,tests/target,start.c testing.c)
 FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test.c any_test.c arguments_test.c \
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
-	exchangev_test.c failure_test.c fault_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
+	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
 	open_test.c order_test.c owed_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
@@ -167,13 +167,13 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c formats.c \
-	heap.c hops.c leaver.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
-NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c formats.c heap.c hops.c \
+NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)

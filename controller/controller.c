@@ -94,6 +94,7 @@ static void begin(struct controller *controller)
     controller->resets = controller->cuts = 0;
     controller->resets_due = controller->failing = false;
     controller->failure_us = controller->offers_us = controller->end_us = UINT64_MAX;
+    controller->gather.again_us = UINT64_MAX;
     controller->ending = false;
     controller->dead_link_count = controller->dead_links_reported = 0;
     controller->running = 0;
@@ -229,8 +230,10 @@ static void pump(struct controller *controller)
     if (!controller->restarts && run_pump(controller) && pump_owed(controller)) {
         query_pump(controller);
         loader_pump(controller);
+        gatherer_pump(controller);
     } else {
         loader_wait(controller);
+        gatherer_wait(controller);
     }
     router_move(&controller->router, controller->now_us);
     router_flush(&controller->router);
@@ -309,6 +312,9 @@ static void take_packet(struct controller *controller, const struct notice *noti
     }
     /* Any word shows that a node lives, whatever it says. */
     loader_heard(controller, notice->src);
+    if (controller->phase == PHASE_GATHER) {
+        gatherer_packet(controller, notice);
+    }
     switch (notice->packet_kind) {
     case PACKET_LINKS: take_links(controller, notice); break;
     case PACKET_CTS:
@@ -325,9 +331,9 @@ static void take_notice(struct controller *controller, const struct notice *noti
 {
     switch (notice->kind) {
     case NOTICE_PACKET: take_packet(controller, notice); break;
-    case NOTICE_OPEN: /* nodes send no messages to the host */
-        router_refuse(&controller->router, notice->port, E_REFUSED);
-        break;
+    case NOTICE_OPEN: gatherer_open(controller, notice->port); break;
+    case NOTICE_FILLED:
+    case NOTICE_RECEIVED: gatherer_notice(controller, notice); break;
     case NOTICE_CROSSED: /* in the boot the nodes' LINKS say more */
         if (controller->phase != PHASE_BOOT) {
             router_kill_port(&controller->router, notice->port, DEAD_PROTOCOL);
@@ -433,6 +439,7 @@ uint64_t controller_deadline(const struct controller *controller)
     deadline_us = earlier(deadline_us, controller->crossed_us);
     deadline_us = earlier(deadline_us, controller->failure_us);
     deadline_us = earlier(deadline_us, controller->offers_us);
+    deadline_us = earlier(deadline_us, controller->gather.again_us);
     deadline_us = earlier(deadline_us, controller->end_us);
     return earlier(deadline_us, query_deadline(controller));
 }
@@ -450,6 +457,7 @@ void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t
     switch (controller->phase) {
     case PHASE_BOOT: boot_pass(controller, passed_us); break;
     case PHASE_DOWNLOAD: loader_pass(controller); break;
+    case PHASE_GATHER: gatherer_pass(controller); break;
     case PHASE_RUN: query_pass(controller, passed_us); break;
     default: break;
     }

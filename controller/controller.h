@@ -11,6 +11,8 @@
  *                                 |  all exits, stop, time out, programs stand   |   v
  *                                 +------------------- RUN <------- run ---------+ DOWNLOAD
  *
+ *   READY -- gather --> GATHER -- all outputs are here, or it has failed, or stop --> READY
+ *
  * A dead node or link breaks the machine: FAILURE_COLLECT_MS later, when it is known what explains
  * what, EVENT_BROKEN ends the present phase, and nothing can be loaded any more. Only when all
  * nodes have been reset does it boot anew (EVENT_RESTART).
@@ -32,6 +34,7 @@
 #include <stdint.h>
 
 #include "controller/download.h"
+#include "controller/gather_plan.h"
 #include "network/network.h"
 #include "router/clock.h"
 #include "wire/report.h"
@@ -41,7 +44,14 @@ struct controller; /* state.h */
 struct link;
 struct plan_cache; /* planner/planner.h */
 
-enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
+enum controller_phase {
+    PHASE_BOOT,
+    PHASE_READY,
+    PHASE_DOWNLOAD,
+    PHASE_LOADED,
+    PHASE_RUN,
+    PHASE_GATHER
+};
 
 struct controller_config {
     struct link **links;           /* links[i] leads to network_host_node(network, i) */
@@ -109,6 +119,13 @@ enum event_kind {
     EVENT_KERNEL_FAULT, /* the kernel of `rank` has stopped: fault. The machine is broken */
     EVENT_ENDED,        /* the run is over: reason; of ENDED_STANDS and ENDED_TIMEOUT waits.h */
 
+    /* What programs have left: gather.bytes of all nodes, since base_ns. The owner gives memory for it
+     * (controller_collect), or stops it. */
+    EVENT_MEASURED,
+    EVENT_GATHER_PROGRESS, /* the outputs of done nodes are here */
+    EVENT_GATHERED,        /* all are: from base_ns to model_ns; gather: bytes, predicted_ns */
+    EVENT_GATHER_FAILED,   /* at `rank`: reason, status; those of done nodes are here */
+
     EVENT_STATE,    /* `rank` has answered a question: state */
     EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over; whoever
                      * asked, the controller itself included */
@@ -135,6 +152,15 @@ enum load_failure {
     LOAD_WRONG       /* it holds other bytes than were sent, however often they are sent again */
 };
 
+/* EVENT_GATHER_FAILED */
+enum gather_failure {
+    GATHER_SILENT = 1, /* it does not answer. The machine is broken */
+    GATHER_REFUSED,    /* it cannot collect its range */
+    GATHER_ERROR,      /* it could not take or pass on outputs: status */
+    GATHER_WRONG,      /* it sends other outputs than it has said that it has */
+    GATHER_STOPPED     /* by controller_stop */
+};
+
 /* EVENT_ENDED */
 enum end_reason {
     ENDED_BY_ITSELF = 1,  /* all programs have exited, or were ended for a fault */
@@ -156,6 +182,12 @@ struct event_plan {
     uint32_t operation, bytes, root;
 };
 
+/* EVENT_MEASURED, EVENT_GATHERED */
+struct event_gather {
+    uint64_t bytes;        /* of all outputs */
+    uint64_t predicted_ns; /* of the time from base_ns */
+};
+
 struct controller_event {
     enum event_kind kind;
     enum controller_phase phase;
@@ -175,6 +207,7 @@ struct controller_event {
         struct state_body state;
         struct disagree_body disagree;
         struct event_plan plan;
+        struct event_gather gather;
     };
 };
 
@@ -206,12 +239,27 @@ struct controller_load {
  * and another load replaces it. */
 enum controller_refusal controller_load(struct controller *controller,
                                         const struct controller_load *load, uint64_t now_us);
+/* Asks what programs have left (wire/output.h), after their run: EVENT_MEASURED. */
+enum controller_refusal controller_gather(struct controller *controller, uint64_t now_us);
+
+/* Memory for what programs have left; the owner's until controller_quiet. */
+struct controller_outputs {
+    uint8_t
+        *table; /* OUTPUT_ROW_BYTES for each node (wire/gather.h); the digests are to be compared */
+    uint8_t *data; /* the outputs, in the order of ranks: as many bytes as EVENT_MEASURED says */
+    void *scratch; /* gather_scratch_bytes(network), 8-aligned */
+};
+
+/* Collects it, in answer to EVENT_MEASURED: EVENT_GATHER_PROGRESS, EVENT_GATHERED. */
+void controller_collect(struct controller *controller, const struct controller_outputs *outputs,
+                        uint64_t now_us);
+
 /* Only in LOADED. */
 void controller_run(struct controller *controller, uint64_t now_us);
 
 /* Ends a run: programs that run are told to stop, in a broken machine as far as that reaches.
  * Forgets what is loaded. In a download nothing: it goes on, for its circuits read the program's
- * memory; the owner does not run it then. */
+ * memory; the owner does not run it then. A gather is given up: EVENT_GATHER_FAILED. */
 void controller_stop(struct controller *controller, uint64_t now_us);
 /* The same, when it has been found out whether programs stand still: EVENT_ENDED with one of the
  * two reasons for a time out. A boot is given up at once, without an event: the machine is broken.

@@ -25,7 +25,7 @@
 void failure_break(struct controller *controller)
 {
     controller->broken = true;
-    controller->offers_us = controller->crossed_us = UINT64_MAX;
+    controller->offers_us = controller->crossed_us = controller->gather.again_us = UINT64_MAX;
     if (controller->failure_us == UINT64_MAX && !controller->failing) {
         controller->failure_us = controller->now_us + FAILURE_COLLECT_MS * UINT64_C(1000);
     }
@@ -171,6 +171,7 @@ static void restart(struct controller *controller)
     controller->broken = controller->restarts = true;
     controller->failing = controller->timing_out = false;
     controller->failure_us = controller->offers_us = controller->crossed_us = UINT64_MAX;
+    controller->gather.again_us = UINT64_MAX;
 }
 
 void controller_was_reset(struct controller *controller, uint32_t rank, uint64_t now_us)

@@ -64,6 +64,22 @@ void loader_pass(struct controller *controller);
 void loader_pump(struct controller *controller);
 /* It is not its turn: offers that are due wait a moment, for a deadline must not lie behind. */
 void loader_wait(struct controller *controller);
+/* The list of those that are to answer, for a gather: all nodes are in it, and heard just now. */
+void loader_await_all(struct controller *controller);
+/* Asks those that have been silent for long; true: one has been so for too long. */
+bool loader_silent(struct controller *controller, uint32_t *rank);
+
+/* gatherer.c */
+/* What a node says, in a gather. */
+void gatherer_packet(struct controller *controller, const struct notice *notice);
+/* A circuit has come to the host; bytes of one have. */
+void gatherer_open(struct controller *controller, unsigned port);
+void gatherer_notice(struct controller *controller, const struct notice *notice);
+void gatherer_pump(struct controller *controller);
+void gatherer_wait(struct controller *controller);
+void gatherer_pass(struct controller *controller);
+/* Its owner gives it up. */
+void gatherer_stop(struct controller *controller);
 
 /* plans.c */
 /* A node asks for its part of a plan, or for a prediction: the packet that it is owed. */

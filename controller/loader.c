@@ -171,7 +171,8 @@ static enum controller_refusal refusal(const struct controller *controller)
     switch (controller->phase) {
     case PHASE_BOOT: return CONTROLLER_BOOTS;
     case PHASE_DOWNLOAD:
-    case PHASE_RUN: return CONTROLLER_BUSY;
+    case PHASE_RUN:
+    case PHASE_GATHER: return CONTROLLER_BUSY;
     default: return CONTROLLER_OK;
     }
 }
@@ -755,4 +756,23 @@ void loader_pass(struct controller *controller)
     if (silent_us(controller, rank) >= patience_us + patience_us / 2) {
         fail(controller, LOAD_SILENT, rank, E_TIMEOUT);
     }
+}
+
+void loader_await_all(struct controller *controller)
+{
+    controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
+    for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
+        controller->nodes[rank].flags &= (uint16_t)~NODE_SILENT;
+        join(controller, rank);
+    }
+}
+
+bool loader_silent(struct controller *controller, uint32_t *rank)
+{
+    uint64_t patience_us = controller->config.patience_us;
+
+    ask_silent(controller);
+    *rank = controller->oldest;
+    return *rank != CONTROLLER_NO_NODE &&
+           silent_us(controller, *rank) >= patience_us + patience_us / 2;
 }

@@ -143,6 +143,11 @@ void controller_stop(struct controller *controller, uint64_t now_us)
     switch (controller->phase) {
     case PHASE_LOADED: controller->phase = PHASE_READY; break;
     case PHASE_RUN: run_end(controller, ENDED_STOPPED); break;
+    case PHASE_GATHER:
+        if (!controller->broken) { /* else it is about to end */
+            gatherer_stop(controller);
+        }
+        break;
     /* After a failure, programs may still run. */
     case PHASE_READY: stop_all(controller); break;
     default: break;

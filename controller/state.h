@@ -102,6 +102,9 @@ struct controller_node {
         struct {               /* console text, modulo 2^32; credited: as the node knows */
             uint32_t received, taken, credited;
         };
+        struct {
+            uint32_t output_bytes, output_room; /* in a gather: what it has, and has room for */
+        };
     };
     uint32_t answered;         /* number of the last question that it has answered */
     uint32_t mark, mark_entry; /* for who looks at all nodes: scratch */
@@ -157,6 +160,25 @@ struct controller_question {
     uint64_t begun_us;
     uint64_t until_us; /* UINT64_MAX: only the watch waits for it, as long as it takes */
     struct controller_look look;
+};
+
+enum gathering { GATHER_MEASURING, GATHER_MEASURED, GATHER_COLLECTS };
+
+/* Where a gather is; it goes on while the phase is PHASE_GATHER. */
+struct controller_gather {
+    uint8_t stage; /* enum gathering */
+    bool granted;  /* the present range's root has been told to send */
+    bool receiving;
+    uint32_t name;
+    uint32_t next;    /* MEASURE, or COLLECT, has gone to the nodes before this one */
+    uint32_t waiting; /* for so many MEASUREDs */
+    unsigned ahead;   /* ranges that were told to collect and are not here */
+    uint32_t rank, count, range_bytes; /* the present range */
+    uint64_t bytes, data_at;           /* of all outputs; where those of the range go */
+    uint64_t base_ns, end_ns;
+    uint64_t again_us; /* when COLLECT is to be repeated; UINT64_MAX */
+    struct gather_plan plan;
+    struct controller_outputs outputs;
 };
 
 struct controller {
@@ -231,6 +253,7 @@ struct controller {
     char plan_words[CONTROLLER_WORDS_MAX]; /* of the event that tells it */
 
     struct controller_question question;
+    struct controller_gather gather;
 
     /* failure */
     uint32_t deaths, halted, resets, cuts; /* nodes; links without a carrier */

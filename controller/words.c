@@ -34,6 +34,7 @@ const char *words_of_phase(unsigned phase)
     case PHASE_BOOT: return "boot";
     case PHASE_DOWNLOAD: return "download";
     case PHASE_RUN: return "run";
+    case PHASE_GATHER: return "gather";
     default: return "idle";
     }
 }
@@ -190,6 +191,38 @@ static void load_words(const struct controller *controller, const struct control
         break;
     default:
         snprintf(text, WORDS_MAX, "download to node %u (rank %u) failed: %s", rank, rank,
+                 status_text(event->status));
+        break;
+    }
+}
+
+/* Of outputs that did not come; a node may fail for others of its range. */
+static void gather_words(const struct controller *controller, const struct controller_event *event,
+                         char text[WORDS_MAX])
+{
+    unsigned rank = event->rank, nodes = controller->config.network->nodes;
+
+    switch (event->reason) {
+    case GATHER_SILENT:
+        snprintf(text, WORDS_MAX,
+                 "the outputs did not come: node %u (rank %u) has not answered for %.10g s "
+                 "(--patience), %u of %u outputs",
+                 rank, rank, patience_s(controller), (unsigned)event->done, nodes);
+        break;
+    case GATHER_STOPPED:
+        snprintf(text, WORDS_MAX, "the outputs were given up: %u of %u had come",
+                 (unsigned)event->done, nodes);
+        break;
+    case GATHER_REFUSED:
+        snprintf(text, WORDS_MAX, "node %u (rank %u) refused to collect outputs", rank, rank);
+        break;
+    case GATHER_WRONG:
+        snprintf(text, WORDS_MAX,
+                 "the output of node %u (rank %u) is another than it has said that it has", rank,
+                 rank);
+        break;
+    default:
+        snprintf(text, WORDS_MAX, "the outputs did not come: node %u (rank %u): %s", rank, rank,
                  status_text(event->status));
         break;
     }
@@ -362,6 +395,7 @@ bool words_of_event(const struct controller *controller, const struct controller
                  rank);
         return true;
     case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
+    case EVENT_GATHER_FAILED: gather_words(controller, event, text); return true;
     case EVENT_DISAGREE: disagree_words(controller, event, text); return true;
     case EVENT_NO_PLAN: plan_words(event, text); return true;
     case EVENT_LINK_DIED:

@@ -321,6 +321,29 @@ uint32_t network_half(const struct network *network, uint32_t count)
     return (count / dim->stride + 1) / 2 * dim->stride;
 }
 
+unsigned network_parts(const struct network *network, uint32_t count)
+{
+    unsigned parts = 0;
+
+    for (; count > 1; parts++) {
+        count = network_half(network, count);
+    }
+    return parts;
+}
+
+uint32_t network_part(const struct network *network, uint32_t count, unsigned index,
+                      uint32_t *part_count)
+{
+    uint32_t half = network_half(network, count);
+
+    for (unsigned step = network_parts(network, count) - 1; step > index; step--) {
+        count = half;
+        half = network_half(network, count);
+    }
+    *part_count = count - half;
+    return half;
+}
+
 bool network_is_block(const struct network *network, uint32_t root, uint32_t count)
 {
     if (count == 0 || root >= network->nodes || count > network->nodes - root) {

@@ -136,6 +136,11 @@ uint32_t network_host_root(const struct network *network, uint32_t node);
 
 /* How far behind its root the second half of a block of `count` ranks begins; count > 1. */
 uint32_t network_half(const struct network *network, uint32_t count);
+/* The parts that the root of a block gives away, the last and smallest first, which is the nearest:
+ * how many; how far behind the root part `index` begins, and its ranks. */
+unsigned network_parts(const struct network *network, uint32_t count);
+uint32_t network_part(const struct network *network, uint32_t count, unsigned index,
+                      uint32_t *part_count);
 bool network_is_block(const struct network *network, uint32_t root, uint32_t count);
 /* The ranks of the largest block that has `root`. */
 uint32_t network_block_of(const struct network *network, uint32_t root);

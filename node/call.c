@@ -308,6 +308,7 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_WAIT_ANY: return wait_any(node, arguments, blocked);
     case ECUBE_CALL_PROBE: return wait_probe(node, arguments, blocked);
     case ECUBE_CALL_CANCEL: return wait_cancel(node, arguments);
+    case ECUBE_CALL_OUTPUT: return gather_name_output(node, arguments[0], arguments[1]);
     default: return E_SYSCALL;
     }
 }

@@ -8,6 +8,7 @@
  *   program_moves      the program may start or go on, or has ended: its owner asks once
  *   call_open          a system call waits
  *   load_due           the download has something to do
+ *   gather_due         so has the gather, or the host is to be told of it
  *   collectives_queued collectives that wait behind the one that is under way
  *   due, dead_due      what is to be said once, and has found no slot yet
  */
@@ -64,6 +65,15 @@ static inline void node_due_call(struct node *node, bool open)
 static inline void node_due_load(struct node *node)
 {
     node->load_due = node->load.state >= LOAD_SENDING;
+}
+
+/* The state of the gather has changed, or what the host is to be told of it. */
+static inline void node_due_gather(struct node *node)
+{
+    const struct gather *gather = &node->gather;
+
+    node->gather_due =
+        gather->measure_due || gather->status != E_OK || gather->state == GATHER_COLLECTING;
 }
 
 static inline void node_due_collective(struct node *node)

@@ -164,6 +164,7 @@ static void forget_program(struct node *node)
     engine_reset(&node->engine, node->load.generation);
     refuse_steps(node);
     message_reset(node);
+    gather_reset(node);
     router_reset_clocks(&node->router);
     node->clock_ns = 0;
     node->console_sent = node->console_taken = 0;
@@ -196,6 +197,7 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_CANCEL, from, offer.name);
         return;
     }
+    gather_drop(node); /* the host has given it up, or is through with it */
     /* How the last program ended is told first: FAULT is made from the memory that it had. The
      * collective that it has begun goes on to its end, in that memory too; and circuits of others
      * that are still to pass need the turns of its links. */

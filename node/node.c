@@ -13,7 +13,7 @@
  * A step, in this order:
  *
  *     router_take    what the links hold becomes notices
- *     node_work      rounds of: handle all notices; pump collective, messages, download, reports;
+ *     node_work      rounds of: handle all notices; pump collective, messages, download, gather, reports;
  *                    let the router move. Until a round brings nothing new, ROUNDS_MAX at most
  *     router_flush   the frames of all rounds go to the links at once
  *
@@ -99,6 +99,8 @@ static void take_open(struct node *node, unsigned port)
         if (node->program != PROGRAM_RUNNING && !engine_is_active(&node->engine)) {
             router_refuse(&node->router, port, node_gone(node));
         }
+    } else if (open_flags(packet) & OPEN_OUTPUT) {
+        gather_open(node, port, packet);
     } else if (open_flags(packet) & OPEN_IMAGE) {
         load_open(node, port, packet);
     } else {
@@ -159,8 +161,9 @@ static void take_start(struct node *node, const struct notice *notice)
     node->clock_ns = start.model_ns;
 }
 
-/* QUEUED, RETRY, CTS and CANCEL answer an RTS or an OFFER of this node; CANCEL also answers one of
- * its CTSs. The body has only a name, so load.c looks first whether it is its own. message.c would
+/* QUEUED, RETRY, CTS and CANCEL answer an RTS, an OFFER or a COLLECT of this node; CANCEL also
+ * answers one of its CTSs. The body has only a name, so load.c and gather.c look first whether it is
+ * their own. message.c would
  * answer the CTS for an OFFER with a CANCEL, for it knows no message of that name. */
 static void take_answer(struct node *node, const struct notice *notice)
 {
@@ -180,7 +183,7 @@ static void take_answer(struct node *node, const struct notice *notice)
         }
         answer.name = reply.name;
     }
-    if (!load_answer(node, &answer)) {
+    if (!load_answer(node, &answer) && !gather_answer(node, &answer)) {
         message_answer(node, &answer);
     }
 }
@@ -229,12 +232,14 @@ static void take_packet(struct node *node, const struct notice *notice)
      * host need not ask twice. */
     case PACKET_QUERY: node_due_say(node, REPORT_DUE_STATE); break;
     case PACKET_TAKEN: take_taken(node, notice); break;
+    case PACKET_MEASURE: gather_measure(node, notice); break;
+    case PACKET_COLLECT: gather_collect(node, notice); break;
     default: break;
     }
 }
 
 /* A token says in its highest byte whose circuit it is, and below that which use of it: each of the
- * three drops what is about an earlier one. */
+ * four drops what is about an earlier one. */
 static void take_notice(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
@@ -250,6 +255,8 @@ static void take_notice(struct node *node, const struct notice *notice)
             message_notice(node, notice);
         } else if (notice->token >> 24 == TOKEN_STEP) {
             engine_notice(&node->engine, &node->router, notice);
+        } else if (notice->token >> 24 == TOKEN_OUTPUT) {
+            gather_notice(node, notice);
         } else {
             load_notice(node, notice);
         }
@@ -274,6 +281,7 @@ bool node_work(struct node *node)
         more = collective_pump(node);
         message_pump(node);
         more |= node->load_due && load_pump(node);
+        more |= node->gather_due && gather_pump(node);
         report_pump(node);
         slots = node->router.slots_free;
         router_move(&node->router, node->now_us);
@@ -299,8 +307,8 @@ bool node_step(struct node *node, uint64_t now_us)
 uint64_t node_deadline(const struct node *node)
 {
     uint64_t deadline = router_deadline(&node->router);
-    uint64_t others[] = {message_deadline(node), load_deadline(node), report_deadline(node),
-                         engine_deadline(&node->engine)};
+    uint64_t others[] = {message_deadline(node), load_deadline(node), gather_deadline(node),
+                         report_deadline(node), engine_deadline(&node->engine)};
 
     for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (others[i] < deadline) {

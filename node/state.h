@@ -3,7 +3,7 @@
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
- * it on, pieces.c says where its bytes lie; call.c serves system calls; report.c reports to the host. Each file begins with the states
+ * it on, pieces.c says where its bytes lie; gather.c brings back what programs have left; call.c serves system calls; report.c reports to the host. Each file begins with the states
  * of what it moves.
  */
 #pragma once
@@ -16,6 +16,7 @@
 #include "node/sha256.h"
 #include "router/port.h"
 #include "router/state.h"
+#include "wire/gather.h"
 #include "wire/message.h"
 #include "wire/report.h"
 #include "wire/run.h"
@@ -136,6 +137,36 @@ struct load {
     };
 };
 
+enum gather_state {
+    GATHER_IDLE,
+    GATHER_COLLECTING, /* the outputs of others come in, the own one is hashed */
+    GATHER_OPENING,
+    GATHER_SENDING,
+    GATHER_DONE /* well or not */
+};
+
+/* What goes on with the outputs of programs (gather.c). */
+struct gather {
+    uint8_t state;    /* enum gather_state */
+    uint8_t number;   /* of this one, counted here: its circuits' tokens carry it */
+    bool measure_due; /* the host is to be told how much there is, under measure_name */
+    bool granted;     /* whoever it collects for takes its circuit now */
+    bool hashed;      /* row is complete */
+    bool receiving;   /* the circuit of child `next` */
+    uint8_t children, next;
+    uint32_t begun; /* bit i: child i has said that it collects */
+    uint32_t name, measure_name, from;
+    uint32_t count; /* nodes of the range, this one first */
+    uint32_t bytes; /* of the own output */
+    int32_t status; /* of a failure of which the host has not been told */
+    uint64_t base_ns, clock_ns, again_us;
+    uint32_t placed[NETWORK_HALVINGS_MAX + 1]; /* where the message of each child begins; the end */
+    uint32_t portion, left; /* of the own message: the next one; bytes that are not given yet */
+    uint32_t hash_piece, hash_at;
+    struct sha256 sha;
+    uint8_t row[OUTPUT_ROW_BYTES];
+};
+
 /* What must be reported once, and has found no slot yet: report_pump sends it when there is one. */
 enum report_due {
     REPORT_DUE_LINKS = 1,
@@ -160,6 +191,7 @@ struct node {
     uint8_t request_count;
     uint8_t collectives_queued;
     bool load_due;              /* load_pump has something to do */
+    bool gather_due;            /* so has gather_pump */
     bool memory_new;            /* a download has begun, and node_takes_memory has not told */
     uint32_t dead_due;          /* bit p: the host has not been told that link p is dead */
     uint32_t peers_reported;    /* bit p: LINKS has told whom link p leads to */
@@ -195,7 +227,10 @@ struct node {
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct unexpected unexpected[UNEXPECTED_PLACES]; /* in order of arrival */
-    uint8_t pool_free[POOL_MAX];                     /* free buffers, the next one last */
+    /* the table of pieces that the program has named (ECUBE_CALL_OUTPUT), until the next download */
+    uint32_t output_address, output_count;
+    struct gather gather;
+    uint8_t pool_free[POOL_MAX]; /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
         struct fault fault; /* while REPORT_DUE_FAULT: then no collective can be queued any more */
@@ -208,7 +243,7 @@ static inline int node_gone(const struct node *node)
     return node->cut ? E_LINK_DEAD : E_PEER_GONE;
 }
 
-enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
+enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3, TOKEN_OUTPUT = 4 };
 
 static inline uint32_t token_make(enum token_kind kind, unsigned generation, unsigned index)
 {
@@ -265,7 +300,7 @@ int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
 /* Gives up a receive, if no message has found it. */
 void message_cancel(struct node *node, struct request *request);
-/* An answer to an RTS or an OFFER of this node; CANCEL also to one of its CTSs. */
+/* An answer to an RTS, an OFFER or a COLLECT of this node; CANCEL also to one of its CTSs. */
 struct answer {
     uint8_t kind; /* PACKET_QUEUED, PACKET_RETRY, PACKET_CTS or PACKET_CANCEL */
     uint32_t src, name;
@@ -339,6 +374,22 @@ void load_notice(struct node *node, const struct notice *notice);
 /* True when it has more to do at once. */
 bool load_pump(struct node *node);
 uint64_t load_deadline(const struct node *node);
+
+/* The system call OUTPUT. */
+int gather_name_output(struct node *node, uint32_t address, uint32_t count);
+void gather_measure(struct node *node, const struct notice *notice);
+void gather_collect(struct node *node, const struct notice *notice);
+/* True when it is an answer to a COLLECT of this node. */
+bool gather_answer(struct node *node, const struct answer *answer);
+void gather_open(struct node *node, unsigned port, const uint8_t *packet);
+void gather_notice(struct node *node, const struct notice *notice);
+/* The host has given it up: nothing more begins. */
+void gather_drop(struct node *node);
+/* The program's memory is about to be overwritten: it has left nothing. */
+void gather_reset(struct node *node);
+/* True when it has more to do at once. */
+bool gather_pump(struct node *node);
+uint64_t gather_deadline(const struct node *node);
 
 /* How much text the program may send until its reader has taken some. */
 static inline uint32_t console_room(const struct node *node)

@@ -7,6 +7,8 @@
  *     t := t0 + xi;  for each hop: t := max(t, f_h) + tau
  *     done := max(t, ps, r, pr) + (i + k - 1) * element
  *
+ * Of a download's circuit k does not count the list in front (open_charged, wire/circuit.h).
+ *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
  * (i+k-1)*element. Of a download k is the data alone (open_charged, wire/circuit.h).
  *

@@ -31,19 +31,25 @@ void identity_set_network(struct router *router, const struct network *network)
     }
 }
 
-uint64_t identity_xi(const struct router *router)
+/* Of a start-up, or a hop, of messages between the host and a node. */
+static uint64_t host_ns(const struct router *router, uint64_t ns)
+{
+    return ns * router->profile.sigma_permille / 1000;
+}
+
+uint64_t identity_xi(const struct router *router, uint32_t dst)
 {
     uint64_t xi = router->profile.xi_ns;
 
-    return router->role == ROLE_HOST ? xi * router->profile.sigma_permille / 1000 : xi;
+    return router->role == ROLE_HOST || dst == ID_HOST ? host_ns(router, xi) : xi;
 }
 
-uint32_t identity_tau(const struct router *router)
+uint32_t identity_tau(const struct router *router, unsigned port)
 {
     uint64_t tau = router->profile.tau_ns;
+    bool host = router->role == ROLE_HOST || port >= router->network.ports;
 
-    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000
-                                                : tau);
+    return (uint32_t)(host ? host_ns(router, tau) : tau);
 }
 
 /* The network that a HELLO names; false: there is no such network. */

@@ -184,7 +184,7 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
 {
     struct port *out = &router->ports[port];
 
-    open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, identity_tau(router)));
+    open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, identity_tau(router, port)));
     packet_set_hops(packet, packet_hops(packet) + 1);
     if (open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) != out->turn_epoch) {
         out->turn_epoch = open_epoch(packet);

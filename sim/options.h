@@ -78,6 +78,7 @@ struct sim_options {
     struct plan *const *written;   /* plans that are used in place of the planner's */
     unsigned written_count;
     const struct native_program *native; /* SIM_NATIVE */
+    bool outputs;                        /* SIM_NATIVE: fetch what its programs have left */
     struct plan_cache *cache;            /* SIM_NATIVE: makes the plans that its nodes ask for */
     struct sim_listener listener;        /* event NULL: none */
     bool history;                        /* keep the last frames for sim_history */

@@ -34,6 +34,7 @@ enum sim_trouble_kind {
     SIM_TROUBLE_NO_PROGRESS,
     SIM_TROUBLE_WAITS,
     SIM_TROUBLE_NO_MEMORY,
+    SIM_TROUBLE_OUTPUTS_FAILED,
     SIM_TROUBLE_KINDS
 };
 
@@ -93,6 +94,15 @@ struct sim_result {
     unsigned trouble_count;                    /* may be more than are kept */
     uint64_t trouble_event;                    /* at which the first was known */
     unsigned questions; /* nodes that were asked, for nothing moved for long, and have answered */
+};
+
+/* What programs have left, when it was asked for (sim_outputs). */
+struct sim_outputs {
+    bool here; /* all of it has come */
+    uint64_t bytes;
+    const uint8_t *table; /* wire/gather.h: OUTPUT_ROW_BYTES for each rank */
+    const uint8_t *data;  /* of all ranks, in their order */
+    uint64_t model_ns, predicted_ns;
 };
 
 /* A name that stays, "node-died". */

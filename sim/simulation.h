@@ -41,6 +41,8 @@ void sim_free(struct sim *sim);
 bool sim_advance(struct sim *sim, uint64_t events);
 
 void sim_result(const struct sim *sim, struct sim_result *result);
+/* What programs have left; it stays until sim_free. */
+struct sim_outputs sim_outputs(const struct sim *sim);
 /* The number of events so far. */
 uint64_t sim_events(const struct sim *sim);
 

@@ -10,11 +10,11 @@
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   of a message: its name in the CTS or OFFER; of a schedule's circuit: the step; of a
+ *   match   of a message: its name in the CTS, OFFER or COLLECT; of a schedule's circuit: the step; of a
  *           request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with OPEN_BEHIND,
  *           of its name for the request before it that has no answer yet, as in an RTS (message.h)
- *   tag     of a message: its tag; of a download (OPEN_IMAGE): so many bytes in front of it take no
- *           model time, for they only say what the data is
+ *   tag     of a message: its tag; of a download or gather (OPEN_IMAGE): so many bytes in front of it
+ *           take no model time, for they only say what the data is
  *   epoch   of its schedule; of a message: of the last schedule that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says
@@ -75,7 +75,8 @@ enum open_flag {
     OPEN_EAGER = 8,    /* inline message without a CTS: the receiver's pool stands ready */
     OPEN_ROUTE = 16,   /* goes as its hop list says; refused where it would have to wait */
     OPEN_REQUEST = 32, /* a long message's announcement too: RTS and OPEN in one */
-    OPEN_BEHIND = 64   /* with OPEN_REQUEST: match names another request before it */
+    OPEN_BEHIND = 64,  /* with OPEN_REQUEST: match names another request before it */
+    OPEN_OUTPUT = 128  /* with OPEN_IMAGE: part of a gather, not of a download (gather.h) */
 };
 
 struct open_body {

@@ -20,8 +20,10 @@
  *   21, 27    collective.h
  *   22 to 26  run.h, report.h: from the host, OFFER from nodes too
  *   28 to 29  plan.h: from the host
+ *   30 to 31  gather.h: from the host, COLLECT from nodes too
  *   32 to 40  run.h, report.h: to the host
  *   41 to 42  plan.h: to the host
+ *   43        gather.h: to the host
  *
  * Units    bytes
  * Context  any; pure. A packet is looked at where it lies, and must be PACKET_HEADER_BYTES long.

@@ -348,6 +348,17 @@ const struct option_row options_data[] = {
     {0},
 };
 
+const struct option_row options_outputs[] = {
+    {"output", "FILE",
+     "when all programs have ended by themselves write to FILE what they have named with "
+     "ecube_output, one rank's behind the other's",
+     option_text, OPTION_AT(struct outputs_request, output)},
+    {"files-to", "DIR",
+     "when the programs have ended, however, write the files that they have left to DIR/RANK/NAME",
+     option_text, OPTION_AT(struct outputs_request, files)},
+    {0},
+};
+
 const struct option_row options_load[] = {
     {"node", "NODES",
      "the program named next is for these nodes, for example 3,8-15; the one without is for all "
@@ -365,6 +376,7 @@ const struct option_row options_load[] = {
      "end a run that takes longer: boot, download and programs together (default 10m; units are "
      "ms, s, m and h, a number alone is seconds)",
      options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
+    {.more = options_outputs, OPTION_AT(struct load_arguments, outputs)},
     {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
@@ -554,10 +566,12 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .data_count = arguments->data.count,
                                     .x = arguments->x,
                                     .explain = arguments->explain,
-                                    .timeout_ms = arguments->timeout_ms};
+                                    .timeout_ms = arguments->timeout_ms,
+                                    .outputs = arguments->outputs};
     memcpy(request->programs, arguments->programs, sizeof request->programs);
     memcpy(request->data, arguments->data.list, sizeof request->data);
-    if (options_find_strategy(arguments->strategy, &request->strategy, message) != 0) {
+    if (outputs_check(&request->outputs, message) != 0 ||
+        options_find_strategy(arguments->strategy, &request->strategy, message) != 0) {
         return -1;
     }
     for (unsigned i = 0; i < request->program_count; i++) {
@@ -588,7 +602,10 @@ static int parse_phase(const char *text, struct injection *injection, struct mes
     static const struct {
         const char *name;
         enum controller_phase phase;
-    } phases[] = {{"boot", PHASE_BOOT}, {"download", PHASE_DOWNLOAD}, {"run", PHASE_RUN}};
+    } phases[] = {{"boot", PHASE_BOOT},
+                  {"download", PHASE_DOWNLOAD},
+                  {"run", PHASE_RUN},
+                  {"gather", PHASE_GATHER}};
     size_t length = strcspn(text, "+");
     char word[24];
     struct choice choice;
@@ -601,11 +618,12 @@ static int parse_phase(const char *text, struct injection *injection, struct mes
             return parse_delay(text + length, &injection->delay_ms, message);
         }
     }
-    return choice.near ? choice_refuse(&choice, "unknown phase", message)
-                       : message_set(message,
-                                     "'%.40s': a fault happens at boot, download or run, for "
-                                     "example 0-1@run+100ms",
-                                     text);
+    return choice.near
+               ? choice_refuse(&choice, "unknown phase", message)
+               : message_set(message,
+                             "'%.40s': a fault happens at boot, download, run or gather, for "
+                             "example 0-1@run+100ms",
+                             text);
 }
 
 int options_add_injection(struct machine_options *options, const char *text, bool kill,

@@ -34,13 +34,14 @@ struct data_arguments {
     unsigned count;
 };
 
-/* --node, --strategy, --x, --explain, --timeout, --json, --quiet, --verbose, --check, those of data,
+/* --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet, --verbose, --check, those of data,
  * and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
     bool explain;
     uint32_t timeout_ms;
+    struct outputs_request outputs;
     const char *json;
     bool quiet;
     bool verbose;
@@ -63,6 +64,7 @@ extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_data[];
 extern const struct option_row options_name[];
+extern const struct option_row options_outputs[]; /* sets a struct outputs_request */
 
 /* The word is a program, and all that follow are its own: where they stand, and how many. */
 const char *const *options_take_rest(struct argp_state *state, unsigned *count);

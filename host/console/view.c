@@ -127,6 +127,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "download") == 0) {
         return one ? "receipt" : "receipts";
     }
+    if (strcmp(phase, "gather") == 0) {
+        return one ? "output" : "outputs";
+    }
     return one ? "program ended" : "programs ended";
 }
 
@@ -241,6 +244,31 @@ static void print_repairs(FILE *file, const json_t *download)
     }
 }
 
+/* What programs have left: how much has come, in which time. */
+static void print_outputs(FILE *file, const json_t *outputs)
+{
+    const json_t *list = json_object_get(outputs, "bytes");
+    const char *path = json_string_value(json_object_get(outputs, "output"));
+    const char *folder = json_string_value(json_object_get(outputs, "files_to"));
+    double bytes = 0;
+
+    if (!json_is_real(json_object_get(outputs, "model_us"))) {
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        bytes += json_number_value(json_array_get(list, i));
+    }
+    fprintf(file, "gather    %.0f bytes, model %.3f us, by replay %.3f us", bytes,
+            number_of(outputs, "model_us"), number_of(outputs, "predicted_us"));
+    if (path) {
+        fprintf(file, ", to %s", path);
+    }
+    if (folder) {
+        fprintf(file, ", %.0f files to %s", number_of(outputs, "files"), folder);
+    }
+    fputc('\n', file);
+}
+
 void view_result(struct view *view, const json_t *result)
 {
     const json_t *download = json_object_get(result, "download");
@@ -280,6 +308,7 @@ void view_result(struct view *view, const json_t *result)
                 receipts, nodes);
         print_repairs(file, download);
     }
+    print_outputs(file, json_object_get(result, "outputs"));
     CHECK(fclose(file) == 0);
     sink_say(view->sink, STDERR_FILENO, text, bytes);
     free(text);

@@ -105,7 +105,8 @@ int job_plan(struct job *job, struct image *image, const struct job_request *req
              const struct network *network, const struct profile *profile, struct message *message)
 {
     *job = (struct job){.timeout_ms = request->timeout_ms, .wanted = request->strategy};
-    if (records_make(&job->records, request, network, message) != 0 ||
+    if (outputs_make(&job->outputs, &request->outputs, network->nodes, message) != 0 ||
+        records_make(&job->records, request, network, message) != 0 ||
         read_images(job, image, message) != 0 ||
         open_files(job, request, network->nodes, message) != 0 ||
         make_list(job, request, network->nodes, message) != 0 ||
@@ -157,6 +158,7 @@ void job_free(struct job *job)
     records_free(&job->records);
     job_list_free(&job->list);
     report_free(&job->reports);
+    outputs_free(&job->outputs);
     *job = (struct job){0};
 }
 

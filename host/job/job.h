@@ -21,6 +21,7 @@
 #include "host/console/report.h"
 #include "host/console/tell.h"
 #include "host/job/job_list.h"
+#include "host/job/outputs.h"
 #include "host/job/records.h"
 #include "host/job/request.h"
 #include "host/program/image.h"
@@ -50,6 +51,10 @@ struct job {
     bool cancelled;                /* its end has been told: do not run it */
     int status;                    /* the worst so far, or that of whoever ended it */
     unsigned exits_told;
+    bool crashed;   /* a program was ended for a fault */
+    bool whole;     /* all have ended by themselves */
+    int end_status; /* of the run, while its outputs come */
+    struct outputs outputs;
     bool advised; /* what finds wrong uses of memory has been told */
     struct report_table reports;
 };

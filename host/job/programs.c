@@ -192,7 +192,11 @@ void programs_take(struct programs *programs, const struct controller_event *eve
                        event->bytes);
         break;
     case EVENT_EXIT: take_exit(programs, event, now_us); break;
-    case EVENT_FAULT: take_fault(programs, event); break;
+    case EVENT_FAULT:
+        job->crashed = true;
+        take_fault(programs, event);
+        break;
+    case EVENT_ENDED: job->whole = event->reason == ENDED_BY_ITSELF && !job->crashed; break;
     case EVENT_DISAGREE: take_disagreement(programs, event); break;
     case EVENT_STATE: node->state = event->state; break;
     default: break;

@@ -23,11 +23,15 @@ const char *job_request_path(const struct job_request *request)
 /* To JSON. ----------------------------------------------------------------------------------- */
 
 /* As it is when there is no such file: the reader of the request says so. A pattern is no file, but
- * its folder is one. */
+ * its folder is one; nor is a file that is to be written. NULL stays null. */
 static json_t *whole_path(const char *path)
 {
-    char *whole = realpath(path, NULL), *text = NULL;
+    char *whole = path ? realpath(path, NULL) : NULL, *text = NULL;
     json_t *string;
+
+    if (!path) {
+        return json_null();
+    }
 
     if (!whole && path[0] != '/') {
         char *here = realpath(".", NULL);
@@ -99,12 +103,13 @@ int job_request_to_json(const struct job_request *request, json_t **json, struct
 {
     json_t *programs = programs_to_json(request), *data = data_to_json(request);
     json_t *arguments = arguments_to_json(request);
+    json_t *output = whole_path(request->outputs.output), *files = whole_path(request->outputs.files);
 
-    *json = json_pack("{s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs, "data", data,
-                      "arguments", arguments, "strategy", download_strategy_name(request->strategy),
-                      "x", request->x, "explain", request->explain, "timeout_ms",
-                      (int)request->timeout_ms);
-    if (programs && data && arguments && *json) {
+    *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
+                      "data", data, "arguments", arguments, "output", output, "files_to", files,
+                      "strategy", download_strategy_name(request->strategy), "x", request->x,
+                      "explain", request->explain, "timeout_ms", (int)request->timeout_ms);
+    if (programs && data && arguments && output && files && *json) {
         return 0;
     }
     json_decref(*json);
@@ -196,6 +201,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .x = (int)json_integer_value(json_object_get(json, "x")),
         .explain = json_is_true(json_object_get(json, "explain")),
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
+        .outputs = {text_of(json, "output"), text_of(json, "files_to")},
     };
     return strategy && download_parse_strategy(strategy, &request->strategy, error) &&
            take_programs(json_object_get(json, "programs"), request) &&

@@ -12,6 +12,7 @@
 
 #include "controller/download.h"
 #include "host/console/message.h"
+#include "host/job/outputs.h"
 #include "wire/run.h"
 
 enum { JOB_PROGRAMS_MAX = 64, JOB_DATA_MAX = 64 };
@@ -42,6 +43,7 @@ struct job_request {
     int x;
     bool explain; /* what each strategy would take is told */
     uint32_t timeout_ms;
+    struct outputs_request outputs;
 };
 
 /* The program that stands for the job: the one for all other nodes, or the last. */

@@ -316,6 +316,7 @@ void troubles_tell_cut(struct programs *programs, const struct troubles_cut *cut
     snprintf(progress, sizeof progress,
              cut->phase == PHASE_BOOT       ? "boot, %u of %u nodes have all links"
              : cut->phase == PHASE_DOWNLOAD ? "download, %u of %u receipts"
+             : cut->phase == PHASE_GATHER   ? "%u of %u outputs have come"
                                             : "%u of %u programs have ended",
              cut->phase == PHASE_RUN ? ended : cut->done, nodes);
     if (cut->interrupted) {
@@ -442,6 +443,18 @@ static void tell_more_faults(struct programs *programs)
     programs->faults_told = 0;
 }
 
+/* Whoever has given it up has said so. */
+static void tell_gather_failed(struct programs *programs, const struct controller_event *event)
+{
+    json_t *members = tell_node_members("outputs-failed", event->rank);
+    char text[WORDS_MAX];
+
+    json_object_set_new(members, "error",
+                        event->status ? json_integer(event->status) : json_null());
+    words_of_event(programs->controller, event, text);
+    tell_trouble(programs->teller, members, "%s", text);
+}
+
 void troubles_tell_event(struct programs *programs, const struct controller_event *event,
                          uint64_t now_us)
 {
@@ -457,6 +470,10 @@ void troubles_tell_event(struct programs *programs, const struct controller_even
         tell_more_faults(programs);
         tell_end(programs, event);
         break;
+    case EVENT_GATHER_PROGRESS:
+        tell_progress(programs->teller, "gather", event->done, nodes_of(programs));
+        break;
+    case EVENT_GATHER_FAILED: tell_gather_failed(programs, event); break;
     case EVENT_BROKEN: tell_more_faults(programs); break;
     case EVENT_LINK_DIED: tell_dead_link(programs, event); break;
     default: break;

@@ -151,7 +151,8 @@ static void end_job(struct machine *machine, int status)
     struct job *job = &machine->job;
 
     programs_end(&machine->programs);
-    if (job->run_start_us) {
+    (void)outputs_lost(&job->outputs, &machine->teller);
+    if (job->run_start_us && !job->run_us) {
         job->run_us = now_us() - job->run_start_us;
     }
     if (!job->cancelled) {
@@ -168,6 +169,62 @@ static void end_before_run(struct machine *machine, int status)
     machine->job.cancelled = true;
     unbound(machine);
     tell_result(machine, status);
+}
+
+/* What programs have left ---------------------------------------------------------------------- */
+
+/* The programs have ended, and the outputs are wanted: false when they cannot be had. */
+static bool begin_gather(struct machine *machine, int status)
+{
+    struct job *job = &machine->job;
+
+    if (!outputs_wanted(&job->outputs) ||
+        controller_gather(&machine->controller, now_us()) != CONTROLLER_OK) {
+        return false;
+    }
+    programs_end(&machine->programs);
+    job->run_us = now_us() - job->run_start_us;
+    job->end_status = status;
+    tell_progress(&machine->teller, "gather", 0, nodes_of(machine));
+    begin_injections(machine, PHASE_GATHER);
+    return true;
+}
+
+static void take_measured(struct machine *machine, const struct controller_event *event)
+{
+    struct outputs *outputs = &machine->job.outputs;
+
+    if (outputs_give(outputs, &machine->options.network, event->gather.bytes)) {
+        controller_collect(&machine->controller, &outputs->memory, now_us());
+    } else {
+        tell_trouble(&machine->teller, json_pack("{s:s, s:[]}", "kind", "out-of-memory", "nodes"),
+                     "there is no memory for the outputs");
+        controller_stop(&machine->controller, now_us());
+    }
+}
+
+/* The status of the run counts, if it is none that is good. */
+static void end_gather(struct machine *machine, int status)
+{
+    end_job(machine, machine->job.end_status ? machine->job.end_status : status);
+}
+
+static void take_gathered(struct machine *machine, const struct controller_event *event)
+{
+    struct job *job = &machine->job;
+
+    outputs_came(&job->outputs, event->model_ns - event->base_ns, event->gather.predicted_ns);
+    end_gather(machine, outputs_write(&job->outputs, &machine->teller, job->whole));
+}
+
+/* Whoever has stopped the programs wants nothing of them any more. */
+static void take_ended(struct machine *machine, const struct controller_event *event)
+{
+    int status = programs_status(&machine->programs, event, machine->cut_status);
+
+    if (event->reason == ENDED_STOPPED || !begin_gather(machine, status)) {
+        end_job(machine, status);
+    }
 }
 
 static void begin_run(struct machine *machine)
@@ -238,7 +295,7 @@ static void forget_nodes(struct machine *machine)
 /* All nodes were reset. The links first: until then they may send what jobs hold. */
 static void take_restart(struct machine *machine, enum controller_phase phase)
 {
-    if (phase == PHASE_DOWNLOAD || phase == PHASE_LOADED || phase == PHASE_RUN) {
+    if (phase != PHASE_BOOT && phase != PHASE_READY) {
         end_job(machine, STATUS_MACHINE);
     }
     host_links_restart(&machine->links);
@@ -263,8 +320,11 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_BOOTED: take_boot(machine); break;
     case EVENT_LOADED: take_loaded(machine); break;
     case EVENT_TEXT: tell_taken(machine, event->rank); break;
-    case EVENT_ENDED:
-        end_job(machine, programs_status(&machine->programs, event, machine->cut_status));
+    case EVENT_ENDED: take_ended(machine, event); break;
+    case EVENT_MEASURED: take_measured(machine, event); break;
+    case EVENT_GATHERED: take_gathered(machine, event); break;
+    case EVENT_GATHER_FAILED:
+        end_gather(machine, machine->cut_status ? machine->cut_status : STATUS_MACHINE);
         break;
     case EVENT_ANSWERED:
         if (machine->owner.answered) {
@@ -368,6 +428,11 @@ static void cut_short(struct machine *machine, int status)
         end_before_run(machine, status);
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
+    case PHASE_GATHER:
+        cut.done = machine->controller.gather.rank;
+        troubles_tell_cut(&machine->programs, &cut);
+        controller_stop(&machine->controller, now_us());
+        break;
     default: break;
     }
     pump(machine);
@@ -385,9 +450,9 @@ static void on_bound(uv_timer_t *timer)
 
 bool machine_interrupt(struct machine *machine, int status)
 {
-    bool ends =
-        !machine_is_broken(machine) && machine->cut_status != status &&
-        (is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN));
+    bool ends = !machine_is_broken(machine) && machine->cut_status != status &&
+                (is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) ||
+                 is_in(machine, PHASE_RUN) || is_in(machine, PHASE_GATHER));
 
     if (ends) {
         cut_short(machine, status);
@@ -643,6 +708,10 @@ void machine_cancel(struct machine *machine, int status)
 {
     if (is_in(machine, PHASE_RUN)) {
         machine->job.status = status;
+        controller_stop(&machine->controller, now_us());
+        pump(machine);
+    } else if (is_in(machine, PHASE_GATHER)) {
+        machine->job.end_status = status;
         controller_stop(&machine->controller, now_us());
         pump(machine);
     } else if (is_in(machine, PHASE_DOWNLOAD) && !machine->job.cancelled) {

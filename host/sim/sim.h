@@ -24,6 +24,7 @@ struct sim_arguments {
     unsigned word_count;
     const char *strategy; /* NULL: not given */
     bool explain;
+    struct outputs_request outputs;
     struct data_arguments data; /* for the program */
     uint32_t timeout_ms;        /* 0: none */
     uint32_t memory_mb;         /* likewise */

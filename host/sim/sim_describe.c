@@ -213,6 +213,7 @@ static void describe_program(const struct sim_run *run, json_t *result)
                         job_describe_download(&program->job, arguments->network.nodes));
     json_object_set_new(result, "exits", programs_describe_exits(&program->programs, true));
     json_object_set_new(result, "reports", report_to_json(&program->job.reports));
+    json_object_set_new(result, "outputs", outputs_describe(&program->job.outputs));
     json_object_set_new(result, "plans", programs_describe_plans(program->cache));
     json_object_set_new(result, "troubles", json_copy(program->teller.troubles));
 }

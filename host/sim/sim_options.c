@@ -239,6 +239,7 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct sim_arguments, options.image_bytes), .low = IMAGE_MIN, .high = IMAGE_MAX},
     {"x", "N", "dimension of the download's smallest subcube (default: the best)", option_whole,
      OPTION_AT(struct sim_arguments, x), .high = NETWORK_HALVINGS_MAX},
+    {.more = options_outputs, OPTION_AT(struct sim_arguments, outputs)},
     {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
@@ -620,6 +621,10 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
     if (arguments->check && options->scenario != SIM_SCENARIOS) {
         return message_set(message, "--check is for programs: %s is a scenario",
                            sim_scenario_name(options->scenario));
+    }
+    if (arguments->outputs.output || arguments->outputs.files) {
+        return message_set(message, "--%s is for programs: scenarios leave nothing",
+                           arguments->outputs.output ? "output" : "files-to");
     }
     if (options->messages == 0) {
         options->messages = MESSAGES_DEFAULT;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@
 #include "host/sim/sim.h"
 #include "host/sim/watch.h"
 #include "planner/planner.h"
+#include "wire/gather.h"
 
 enum {
     WINDOWS_MAX = 32000,      /* of 4 GiB, of the 2^15 that a process on x86-64 has */
@@ -99,6 +101,7 @@ static void begin_run(struct sim_program *program)
 
     job->ended = 0;
     job->status = 0;
+    job->crashed = job->whole = false;
     programs_begin(&program->programs, 0);
 }
 
@@ -122,6 +125,10 @@ static void take(void *context, const struct controller *controller,
     uint32_t taken;
 
     program->programs.controller = controller;
+    if (event->kind == EVENT_GATHER_FAILED ||
+        (program->over && event->kind == EVENT_LINK_DIED)) { /* of what its programs have left */
+        troubles_tell_event(&program->programs, event, 0);
+    }
     if (program->over) {
         return;
     }
@@ -206,9 +213,11 @@ static int make_job(struct sim_program *program, const struct sim_arguments *arg
                                     .data_count = arguments->data.count,
                                     .explain = arguments->explain,
                                     .x = arguments->x,
-                                    .timeout_ms = arguments->timeout_ms};
+                                    .timeout_ms = arguments->timeout_ms,
+                                    .outputs = arguments->outputs};
     memcpy(request->data, arguments->data.list, sizeof request->data);
-    if (options_find_strategy(arguments->strategy ? arguments->strategy : "decremental",
+    if (outputs_check(&request->outputs, message) != 0 ||
+        options_find_strategy(arguments->strategy ? arguments->strategy : "decremental",
                               &request->strategy, message) != 0) {
         return -1;
     }
@@ -226,6 +235,7 @@ static void set_options(struct sim_program *program, struct sim_options *options
     options->image_bytes = program->job.images[0].image.bytes;
     options->native = &program->file.program;
     options->cache = program->cache;
+    options->outputs = outputs_wanted(&program->job.outputs);
     options->listener = (struct sim_listener){.event = take, .context = program};
 }
 
@@ -355,8 +365,29 @@ static int status_of(const struct sim_program *program, const struct sim_result 
     }
 }
 
+/* What they have left, when it was wanted; returns the exit status that it makes. */
+static int write_outputs(struct sim_program *program)
+{
+    struct outputs *outputs = &program->job.outputs;
+    struct sim_outputs left = sim_outputs(program->sim);
+
+    if (!left.here) {
+        return outputs_lost(outputs, &program->teller);
+    }
+    if (!outputs_give(outputs, program->programs.network, left.bytes)) {
+        return outputs_lost(outputs, &program->teller);
+    }
+    memcpy(outputs->memory.table, left.table,
+           (size_t)program->programs.network->nodes * OUTPUT_ROW_BYTES);
+    memcpy(outputs->memory.data, left.data, (size_t)left.bytes);
+    outputs_came(outputs, left.model_ns, left.predicted_ns);
+    return outputs_write(outputs, &program->teller, program->job.whole);
+}
+
 int sim_program_end(struct sim_program *program, const struct sim_result *result, bool cut)
 {
+    int status, written;
+
     cut = cut && !program->over;
     tell_own_troubles(program, result);
     if (cut) {
@@ -365,7 +396,9 @@ int sim_program_end(struct sim_program *program, const struct sim_result *result
     if (!program->over && program->programs.controller) {
         programs_end(&program->programs);
     }
-    return status_of(program, result, cut);
+    status = status_of(program, result, cut);
+    written = write_outputs(program);
+    return status ? status : written;
 }
 
 void sim_program_tell_unused(struct sim_program *program)

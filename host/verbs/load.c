@@ -1,8 +1,10 @@
 /*
  * load.c - ecube load: downloads a program into a machine that is up and runs it.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/machine/client.h"
 #include "host/command/options.h"

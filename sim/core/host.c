@@ -34,6 +34,7 @@
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
 #include "wire/load.h"
+#include "wire/gather.h"
 #include "wire/run.h"
 
 enum {
@@ -107,12 +108,23 @@ bool host_init(struct sim *sim)
     return true;
 }
 
+static void free_outputs(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    free(host->outputs.table);
+    free(host->outputs.data);
+    free(host->outputs.scratch);
+    host->outputs = (struct controller_outputs){0};
+}
+
 void host_free(struct sim *sim)
 {
     free(sim->host.blocks);
     free(sim->host.texts);
     free(sim->host.image);
     free(sim->host.digests);
+    free_outputs(sim);
 }
 
 static void enter(struct sim *sim, enum sim_phase phase)
@@ -487,6 +499,55 @@ static bool is_failed(const struct sim *sim)
            (sim->native ? sim->host.controller.broken : sim->result.trouble_count > 0);
 }
 
+/* The run is over, but for what its programs have left. */
+static void end(struct sim *sim, enum sim_verdict verdict)
+{
+    struct host *host = &sim->host;
+
+    host->stopping = false;
+    host->give_up_ns = UINT64_MAX;
+    if (!sim->options.outputs || host->gathers ||
+        controller_gather(&host->controller, now_us(sim)) != CONTROLLER_OK) {
+        sim_end(sim, verdict);
+        return;
+    }
+    host->gathers = true;
+    host->verdict = (uint8_t)verdict;
+    sim_wake(sim, sim->count);
+}
+
+/* All that nodes have to send has memory; or none of it. */
+static void take_measured(struct sim *sim, const struct controller_event *event)
+{
+    struct host *host = &sim->host;
+    uint64_t bytes = event->gather.bytes;
+
+    free_outputs(sim);
+    host->outputs =
+        (struct controller_outputs){.table = calloc(sim->count, OUTPUT_ROW_BYTES),
+                                    .data = bytes < SIZE_MAX ? malloc((size_t)bytes + 1) : NULL,
+                                    .scratch = malloc(gather_scratch_bytes(sim_network(sim)))};
+    if (host->outputs.table && host->outputs.data && host->outputs.scratch) {
+        controller_collect(&host->controller, &host->outputs, now_us(sim));
+    } else {
+        controller_stop(&host->controller, now_us(sim));
+    }
+    sim_wake(sim, sim->count);
+}
+
+static void take_gathered(struct sim *sim, const struct controller_event *event)
+{
+    struct host *host = &sim->host;
+
+    host->left = (struct sim_outputs){.here = true,
+                                      .bytes = event->gather.bytes,
+                                      .table = host->outputs.table,
+                                      .data = host->outputs.data,
+                                      .model_ns = event->model_ns - event->base_ns,
+                                      .predicted_ns = event->gather.predicted_ns};
+    sim_end(sim, (enum sim_verdict)host->verdict);
+}
+
 /* The programs have ended: says what is wrong with them. */
 static void finish(struct sim *sim)
 {
@@ -496,10 +557,10 @@ static void finish(struct sim *sim)
         wrong += sim->result.lines[i].wrong;
     }
     name_failures(sim);
-    if (wrong) {
-        sim_end(sim, SIM_WRONG);
-    }
-    sim_end(sim, is_failed(sim) ? SIM_ERROR : SIM_GOOD);
+    end(sim, sim->host.stands ? SIM_STUCK
+             : wrong          ? SIM_WRONG
+             : is_failed(sim) ? SIM_ERROR
+                              : SIM_GOOD);
 }
 
 /* Nodes that STOP does not reach have lost their way to the host. */
@@ -545,7 +606,12 @@ static void take_ended(struct sim *sim, const struct controller_event *event)
     case ENDED_BY_ITSELF: finish(sim); break;
     case ENDED_STANDS:
         host_tell_stands(sim);
-        sim_end(sim, SIM_STUCK);
+        if (sim->options.outputs) { /* the controller tells those that wait to stop */
+            sim->host.stands = true;
+            begin_stopping(sim);
+        } else {
+            sim_end(sim, SIM_STUCK);
+        }
         break;
     case ENDED_ABORTED: /* the controller tells the others to stop */
         tell_event(sim, about_node(SIM_TROUBLE_ABORTED, event->rank), event);
@@ -602,6 +668,13 @@ static void take_event(struct sim *sim, const struct controller_event *event)
         tell_event(sim, about_error(SIM_TROUBLE_NO_PLAN, event->rank, event->status), event);
         break;
     case EVENT_ENDED: take_ended(sim, event); break;
+    case EVENT_MEASURED: take_measured(sim, event); break;
+    case EVENT_GATHER_PROGRESS: moved(sim, &host->outputs_here, event->done); break;
+    case EVENT_GATHERED: take_gathered(sim, event); break;
+    case EVENT_GATHER_FAILED:
+        tell_event(sim, about_error(SIM_TROUBLE_OUTPUTS_FAILED, event->rank, event->status), event);
+        sim_end(sim, SIM_ERROR);
+        break;
     case EVENT_STATE: sim->result.questions++; break;
     case EVENT_LINK_DIED: tell_link(sim, event); break;
     case EVENT_BROKEN: take_broken(sim, event); break;
@@ -646,7 +719,8 @@ static void come_back(struct sim *sim)
         controller_forgive(&host->controller, now_us(sim));
         return;
     }
-    host->dead = false;
+    host->dead = host->gathers = false;
+    free_outputs(sim);
     host->incarnation++;
     for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {
         sim_end_restart(sim_host_end(sim, i));
@@ -710,6 +784,11 @@ bool host_step(struct sim *sim)
         finish(sim);
     }
     return more;
+}
+
+struct sim_outputs sim_outputs(const struct sim *sim)
+{
+    return sim->host.left;
 }
 
 uint64_t host_deadline(const struct sim *sim)

@@ -19,6 +19,7 @@
 #include "sim/core/memory.h"
 #include "sim/options.h"
 #include "wire/load.h"
+#include "sim/result.h"
 
 struct sim;
 
@@ -56,8 +57,14 @@ struct host {
     uint64_t give_up_ns; /* wall time at which those are that STOP does not reach */
     bool cancelled;      /* the user wants the program stopped */
     uint8_t again;       /* enum host_again */
-    uint64_t away_ns;    /* wall time until which it does nothing; 0: it is there */
-    bool dead;           /* for ever: the next one is another incarnation */
+    bool stands;         /* programs that are left wait for ever */
+    uint32_t outputs_here;
+    bool gathers;    /* what programs have left is being fetched; then the run is over with: */
+    uint8_t verdict; /* enum sim_verdict */
+    struct controller_outputs outputs; /* memory for it */
+    struct sim_outputs left;
+    uint64_t away_ns; /* wall time until which it does nothing; 0: it is there */
+    bool dead;        /* for ever: the next one is another incarnation */
     uint16_t incarnation;
 };
 

@@ -69,7 +69,8 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
         [SIM_TROUBLE_HOST_DIED] = "host-died",
         [SIM_TROUBLE_NO_PROGRESS] = "no-progress",
         [SIM_TROUBLE_WAITS] = "waits",
-        [SIM_TROUBLE_NO_MEMORY] = "out-of-memory"};
+        [SIM_TROUBLE_NO_MEMORY] = "out-of-memory",
+        [SIM_TROUBLE_OUTPUTS_FAILED] = "outputs-failed"};
 
     return names[kind];
 }

@@ -96,6 +96,10 @@ void audit_node(const struct node *node, const struct audit_before *before)
 {
     audit_requests(node);
     need(node, node->load_due || node->load.state < LOAD_SENDING, "load_due", "a download goes on");
+    need(node, node->gather_due || node->gather.state != GATHER_COLLECTING, "gather_due",
+         "a gather goes on");
+    need(node, node->gather_due || (!node->gather.measure_due && node->gather.status == E_OK),
+         "gather_due", "the host is to be told");
     need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
          "its program is over");
     /* of a program that has just exited nothing has been said yet */

@@ -10,6 +10,7 @@
 
 #include "wire/circuit.h"
 #include "wire/collective.h"
+#include "wire/gather.h"
 #include "wire/message.h"
 #include "wire/packet.h"
 #include "wire/plan.h"
@@ -429,6 +430,62 @@ TEST(a_disagreement_is_laid_out_as_drawn)
     EXPECT_LAYOUT(disagree_pack, disagree_unpack, disagree_body, golden, DISAGREE_BYTES, disagree);
 }
 
+TEST(what_a_gather_says_is_laid_out_as_drawn)
+{
+    static const uint8_t measures[] = {U32(0x80000005), 9, 0, 0, 0};
+    static const uint8_t collects[] = {U32(0x80000006), U32(8), 1, 7, 0, 0, 0, 0, 0, 0,
+                                       U64(5000000000)};
+    static const uint8_t answers[] = {U32(0x80000007), 0xf5,       0xff,           0xff, 0xff,
+                                      U32(1000),       U32(70000), U64(6000000001)}; /* -11 */
+    struct measure_body measure = {.name = 0x80000005, .generation = 9};
+    struct collect_body collect = {.name = 0x80000006,
+                                   .count = 8,
+                                   .stage = COLLECT_GRANT,
+                                   .generation = 7,
+                                   .base_ns = 5000000000};
+    struct measured_body measured = {
+        .name = 0x80000007, .status = -11, .bytes = 1000, .room = 70000, .model_ns = 6000000001};
+    uint8_t bad[sizeof collects];
+
+    EXPECT_LAYOUT(measure_pack, measure_unpack, measure_body, measures, MEASURE_BYTES, measure);
+    EXPECT_LAYOUT(collect_pack, collect_unpack, collect_body, collects, COLLECT_BYTES, collect);
+    EXPECT_LAYOUT(measured_pack, measured_unpack, measured_body, answers, MEASURED_BYTES, measured);
+    memcpy(bad, collects, sizeof bad);
+    bad[8] = COLLECT_GRANT + 1;
+    assert_false(collect_unpack(bad, sizeof bad, &collect));
+}
+
+TEST(a_row_of_the_table_of_outputs_is_laid_out_as_drawn)
+{
+    uint8_t golden[OUTPUT_ROW_BYTES] = {U32(3), U32(70000)}, packed[2 * OUTPUT_ROW_BYTES];
+    struct output_row row = {.rank = 3, .bytes = 70000};
+
+    for (uint8_t i = 0; i < DIGEST_BYTES; i++) {
+        row.digest[i] = golden[8 + i] = (uint8_t)(i + 1);
+    }
+    output_row_pack(packed + OUTPUT_ROW_BYTES, &row);
+    assert_memory_equal(packed + OUTPUT_ROW_BYTES, golden, sizeof golden);
+    row = output_row_at(packed, 1);
+    assert_int_equal(row.rank, 3);
+    assert_int_equal(row.bytes, 70000);
+    assert_memory_equal(row.digest, golden + 8, DIGEST_BYTES);
+}
+
+TEST(the_bytes_in_front_of_an_image_take_no_model_time)
+{
+    uint8_t packet[OPEN_BYTES];
+    struct open_body open = {.length = 1000, .tag = 40, .flags = OPEN_IMAGE | OPEN_OUTPUT};
+
+    open_pack(packet, &open);
+    assert_int_equal(open_charged(packet), 960);
+    open.flags = 0; /* a message's tag is its own affair */
+    open_pack(packet, &open);
+    assert_int_equal(open_charged(packet), 1000);
+    open = (struct open_body){.length = 1000, .tag = 1001, .flags = OPEN_IMAGE};
+    open_pack(packet, &open);
+    assert_int_equal(open_charged(packet), 1000);
+}
+
 /* Two of one number would not compile. */
 static bool is_kind(int kind)
 {
@@ -460,6 +517,9 @@ static bool is_kind(int kind)
     case PACKET_PLAN_PART:
     case PACKET_PREDICTED:
     case PACKET_PLAN_ASK:
+    case PACKET_COLLECT:
+    case PACKET_MEASURE:
+    case PACKET_MEASURED:
     case PACKET_PREDICT: return true;
     default: return false;
     }
@@ -472,7 +532,7 @@ TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
     for (int kind = 0; kind <= UINT8_MAX; kind++) {
         count += is_kind(kind);
     }
-    assert_int_equal(count, 28);
+    assert_int_equal(count, 31);
     for (int kind = 0; kind < PACKET_ROUTED; kind++) {
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
     }

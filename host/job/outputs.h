@@ -1,0 +1,70 @@
+/*
+ * outputs.h - what programs have left (wire/output.h), from the memory that it has come to into
+ * files: one with what all ranks have named, in the order of ranks (--output); and the files that
+ * each rank has written, in a folder of its own (--files-to).
+ *
+ * A file is written beside its place and then takes it: whatever goes wrong, no file is there that
+ * looks whole and is not. One that is no regular file, as a pipe, is written as it is. Names of files
+ * come from programs: one that is absolute, or leads out of its folder, is not written.
+ *
+ * Units    bytes; model time in ns
+ * Errors   exit statuses: 1 a program has left what cannot be read, or may not be written; 2 a file
+ *          cannot be written; 3 bytes are damaged, or have not come
+ * Context  the thread of the owner's loop
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "controller/controller.h"
+#include "host/console/message.h"
+#include "host/console/tell.h"
+
+/* Where to; NULL: it is not wanted. */
+struct outputs_request {
+    const char *output; /* --output */
+    const char *files;  /* --files-to */
+};
+
+struct outputs {
+    char *output_path, *files_path;
+    uint32_t nodes;
+    struct controller_outputs memory;
+    uint64_t bytes;                  /* of all that has come */
+    bool here;                       /* it has */
+    uint64_t model_ns, predicted_ns; /* of the way */
+    unsigned files;                  /* that were written */
+    bool written;                    /* the file of --output was */
+    bool told;                       /* what has become of them */
+};
+
+/* Whether files can be made there, so that this is told before anything starts. */
+int outputs_check(const struct outputs_request *request, struct message *message);
+
+/* Copies the words; false: out of memory. */
+int outputs_make(struct outputs *outputs, const struct outputs_request *request, uint32_t nodes,
+                 struct message *message);
+void outputs_free(struct outputs *outputs);
+
+static inline bool outputs_wanted(const struct outputs *outputs)
+{
+    return outputs->output_path || outputs->files_path;
+}
+
+/* Memory for so many bytes, which is the outputs' until outputs_free; false: there is none. */
+bool outputs_give(struct outputs *outputs, const struct network *network, uint64_t bytes);
+
+/* All of it has come to that memory. */
+void outputs_came(struct outputs *outputs, uint64_t model_ns, uint64_t predicted_ns);
+
+/* Writes what has come; `whole`: all programs have ended by themselves, else what they have named is
+ * not written. Tells what goes wrong; returns the exit status that it makes. */
+int outputs_write(struct outputs *outputs, struct teller *teller, bool whole);
+
+/* Nothing has come: says so, once. Returns the exit status that it makes. */
+int outputs_lost(struct outputs *outputs, struct teller *teller);
+
+/* The member "outputs" of --json; null: nothing was wanted. */
+json_t *outputs_describe(const struct outputs *outputs);
