@@ -6,8 +6,8 @@
  * more. A signal that comes while no rank runs, or while the simulator works for one, is not for
  * us.
  *
- * Source   sigaltstack(2), signal(7), tgkill(2); Linux, arch/x86: trap number and error code of a
- *          signal's context
+ * Source   sigaltstack(2), signal(7), sigprocmask(2), tgkill(2); Linux, arch/x86: trap number and
+ *          error code of a signal's context
  */
 #include "sim/programs/native_rank.h"
 
@@ -188,12 +188,20 @@ void native_faults_end(void)
     users--;
 }
 
-/* A stack for the handlers: that of a rank may be what is at fault. It is the thread's for ever. */
+/* A stack for the handlers: that of a rank may be what is at fault. It is the thread's for ever. A
+ * worker of the pool has blocked all signals: one of a blocked fault would end the process. */
 static void prepare_thread(void)
 {
     static _Thread_local uint8_t stack[STACK_BYTES];
+    sigset_t ours;
 
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    sigemptyset(&ours);
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        sigaddset(&ours, signals[i]);
+    }
+    sigaddset(&ours, SIGNAL_LEAVE);
+    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
     own_thread = gettid();
 }
 

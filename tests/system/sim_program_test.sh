@@ -93,6 +93,15 @@ crash_beside_others() {
     grep -q "link the program with 'ecube-cc --native --check'\$" err || { cat err; fail "no advice"; }
 }
 
+# Any thread may run a rank: of the nodes of the second partition the second one mostly does.
+crash_on_any_thread() {
+    for rank in 0 60 130 255; do
+        sim --network cube:8 --threads 2 "$programs/misbehave.so" null $rank
+        [ "$status" -eq 139 ] || { cat err; fail "rank $rank: status $status"; }
+        words | grep -q "^ecube: node $rank (rank $rank): data abort at address 0x00000000" || { words; fail "rank $rank is not told"; }
+    done
+}
+
 aborts() {
     sim --network ring:6 --json result.json "$programs/aborter.so" 4 9
     [ "$status" -eq 9 ] || { cat out err; fail "status $status"; }
@@ -214,6 +223,7 @@ check "A thousand ranks pass a token round" thousands_of_ranks
 check "Tables go to standard error, and JSON has what run and sim have" table_and_json
 check "-v shows what is known of the registers" registers
 check "A rank that crashes leaves the others alone" crash_beside_others
+check "A rank may crash on any thread" crash_on_any_thread
 check "ecube_abort ends all ranks" aborts
 check "Ctrl-C ends a rank that computes for ever" interrupted
 check "Programs print as much as they like" output_is_long
