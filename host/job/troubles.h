@@ -38,8 +38,5 @@ struct troubles_cut {
 
 void troubles_tell_cut(struct programs *programs, const struct troubles_cut *cut);
 
-/* Where the program of a rank computes that its owner has interrupted. */
-void troubles_tell_computes(struct programs *programs, uint32_t rank);
-
 /* What each program that runs does; when nothing moves (stands), also who waits in a circle. */
 void troubles_tell_waits(struct programs *programs, bool stands);

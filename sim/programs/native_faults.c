@@ -38,11 +38,11 @@ static _Thread_local struct rank *volatile running;
 static _Thread_local pid_t own_thread;
 
 /* Of the process: what its signals did before, for how many simulations they are ours, the one that
- * native_interrupt is about, and whether its ranks are to be left. */
+ * native_interrupt is about, and whether its ranks are let go on. */
 static struct sigaction before[SIGNALS];
 static unsigned users;
 static _Atomic(struct native *) present;
-static atomic_bool interrupted;
+static atomic_bool held;
 
 /* Whether a signal has come while a rank ran, and not the simulator on its behalf. */
 static bool is_rank(const struct rank *own, const greg_t *registers)
@@ -144,7 +144,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     fiber_leave(&own->fiber);
 }
 
-/* Likewise, because nobody waits for it any more. */
+/* Likewise, because nobody waits for it any more. One for the rank before it comes too
+ * late. */
 static void on_leave(int number, siginfo_t *info, void *context)
 {
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
@@ -152,7 +153,7 @@ static void on_leave(int number, siginfo_t *info, void *context)
 
     (void)number;
     (void)info;
-    if (!is_rank(own, registers)) {
+    if (!is_rank(own, registers) || !atomic_load(&own->computes)) {
         return;
     }
     note_place(own, registers);
@@ -169,7 +170,7 @@ void native_faults_begin(struct native *native)
     if (users++) {
         return;
     }
-    atomic_store(&interrupted, false);
+    atomic_store(&held, false);
     action.sa_sigaction = on_fault;
     for (unsigned i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], &action, &before[i]);
@@ -205,43 +206,34 @@ static void prepare_thread(void)
     own_thread = gettid();
 }
 
-/* Who is to be left does not go on; a rank that is just being entered is told again. */
+/* A rank that is just being entered is seen by the next native_interrupt. */
 void native_enter(struct rank *rank)
 {
     if (!own_thread) {
         prepare_thread();
     }
     rank->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
-    if (atomic_load_explicit(&interrupted, memory_order_relaxed)) {
+    if (atomic_load_explicit(&held, memory_order_relaxed)) {
         return;
     }
     running = rank;
+    atomic_store_explicit(&rank->computes, false, memory_order_relaxed);
     atomic_store_explicit(&rank->thread, own_thread, memory_order_relaxed);
     fiber_enter(&rank->fiber);
     atomic_store_explicit(&rank->thread, 0, memory_order_relaxed);
     running = NULL;
 }
 
-void native_interrupt(void)
+void native_interrupt(bool all)
 {
     struct native *native = atomic_load(&present);
 
-    atomic_store(&interrupted, true);
-    for (uint32_t rank = 0; native && rank < native->count; rank++) {
-        pid_t thread = atomic_load(&native->ranks[rank].thread);
-        if (thread) {
+    atomic_store(&held, all);
+    for (uint32_t i = 0; native && i < native->count; i++) {
+        struct rank *rank = &native->ranks[i];
+        pid_t thread = atomic_load(&rank->thread);
+        if (thread && atomic_exchange(&rank->computes, true)) {
             tgkill(getpid(), thread, SIGNAL_LEAVE);
         }
     }
-}
-
-bool native_interrupted(const struct sim *sim, uint32_t *rank)
-{
-    for (uint32_t i = 0; sim->native && i < sim->count; i++) {
-        if (sim->native->ranks[i].left) {
-            *rank = i;
-            return true;
-        }
-    }
-    return false;
 }
