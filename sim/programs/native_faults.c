@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "arch/x86_64/division.h"
 #include "wire/report.h"
 
 enum {
@@ -117,14 +118,17 @@ static void signal_before(int number)
     }
 }
 
-/* The rank is left for ever. */
+/* The rank is left for ever, but when a node would have gone on. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct rank *own = running;
 
     if (!is_rank(own, registers)) {
         signal_before(number); /* the fault comes again, and is the simulator's own */
+        return;
+    }
+    if (number == SIGFPE && division_mend(registers)) {
         return;
     }
     uintptr_t address = address_of(own, number, info, registers);

@@ -168,6 +168,12 @@ in_json() {
     [ "$told" = "$(words | sed 's/^ecube: //')" ] || { words; fail "not what is told: $told"; }
 }
 
+by_minus_one() {
+    run_succeeds --network cube:1 "$misbehave" smallest 1 1
+    sed 's/^\[1\] //' out >divided
+    printf '%s\n' '-2147483648 0' '-9223372036854775808 0' | diff - divided || fail "another quotient, or rest"
+}
+
 warned_of() {
     cat >nested.c <<'END'
 int apply(int (*function)(int));
@@ -193,6 +199,7 @@ check "a null pointer is told with node, rank and address" faults 139 'null poin
 check "a division by zero is told" faults 136 'division by zero' divide
 check "a division of one by zero is told, which a compiler may turn into comparisons" \
     faults 136 'division by zero' reciprocal
+check "the smallest integer by -1 stays what it is, and nothing remains" by_minus_one
 check "a write to the kernel's memory is told and stopped" faults 139 'kernel memory' kernel
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
