@@ -79,7 +79,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
 	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
-	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
+	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
 	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c)
@@ -136,7 +136,8 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c load_test.c wire_test.c) \
-	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),$(call in,tests/lib,native_data_test.c native_test.c))
+	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) \
+	$(if $(NATIVE),tests/arch/x86_64_division_test.c $(call in,tests/lib,native_data_test.c native_test.c))
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.

@@ -232,6 +232,11 @@ enum sim_phase sim_phase(const struct sim *sim)
     return (enum sim_phase)sim->phase;
 }
 
+uint64_t sim_quiet_ns(const struct sim *sim)
+{
+    return sim->wall_ns - sim->progress_ns;
+}
+
 const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total)
 {
     static const char *const names[] = {"boot", "download", "run"};

@@ -67,6 +67,14 @@ enum sim_phase sim_phase(const struct sim *sim);
 /* How far the present phase is: of how many nodes, and its name. */
 const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total);
 
+/* For how long nothing has moved, no program, no data and no boot, in ns of simulated wall time. */
+uint64_t sim_quiet_ns(const struct sim *sim);
+
+/* The user's time is over, in a run of programs: the controller asks what they wait for, and ends
+ * the run (controller_time_out), which the listener hears; then the simulation is for its owner to
+ * end. False: there is no run, or no host for it. */
+bool sim_time_out(struct sim *sim);
+
 /* Takes a fault into the present phase, `at_ns` from now. */
 void sim_inject(struct sim *sim, const struct sim_fault *fault);
 

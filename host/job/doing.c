@@ -24,7 +24,7 @@ void doing_text(const struct programs *programs, uint32_t rank, bool with_place,
         controller_answered(programs->controller, rank)) {
         const struct fault_code code = programs_code(programs, rank);
 
-        fault_place_text(&code, node->state.pc, node->state.lr, place);
+        fault_place_text(&code, rank, node->state.pc, node->state.lr, place);
     }
     snprintf(text, DOING_TEXT_MAX, "%s%s%s", what, place, requests);
 }

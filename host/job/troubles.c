@@ -420,20 +420,6 @@ void troubles_tell_download(struct programs *programs)
                          (json_int_t)job->plan.bytes));
 }
 
-void troubles_tell_computes(struct programs *programs, uint32_t rank)
-{
-    const struct fault_code code = programs_code(programs, rank);
-    json_t *members = tell_node_members("waits", rank);
-    char place[PLACE_TEXT_MAX], doing[DOING_TEXT_MAX], text[DOING_TEXT_MAX];
-
-    json_object_set_new(members, "for", json_null());
-    json_object_set_new(members, "wait", json_null());
-    fault_calls_text(&code, rank, place);
-    snprintf(doing, sizeof doing, "computes%s", place);
-    words_of_wait(rank, doing, text, sizeof text);
-    tell_trouble(programs->teller, members, "%s", text);
-}
-
 /* What was not told one by one. */
 static void tell_more_faults(struct programs *programs)
 {

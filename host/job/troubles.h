@@ -41,8 +41,5 @@ void troubles_tell_cut(struct programs *programs, const struct troubles_cut *cut
 /* How far a download has come. */
 void troubles_tell_download(struct programs *programs);
 
-/* Where the program of a rank computes that its owner has interrupted. */
-void troubles_tell_computes(struct programs *programs, uint32_t rank);
-
 /* What each program that runs does; when nothing moves (stands), also who waits in a circle. */
 void troubles_tell_waits(struct programs *programs, bool stands);

@@ -297,22 +297,16 @@ static bool describe_known(const struct fault_code *code, const uint32_t *addres
     return known;
 }
 
-void fault_calls_text(const struct fault_code *code, uint32_t rank, char text[PLACE_TEXT_MAX])
-{
-    uint32_t addresses[PLACES_MAX];
-    unsigned calls = code->calls(code->context, rank, addresses, PLACES_MAX);
-
-    describe_known(code, addresses, calls, false, CALLS_TOLD_MAX, text);
-}
-
-void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
+void fault_place_text(const struct fault_code *code, uint32_t rank, uint32_t pc, uint32_t lr,
                       char text[PLACE_TEXT_MAX])
 {
     uint32_t registers[PROCESSOR_REGISTERS] = {[PROCESSOR_LR] = lr, [PROCESSOR_PC] = pc};
     struct unwind from = {.registers = registers};
+    uint32_t addresses[PLACES_MAX];
 
     if (code->calls) {
-        describe_known(code, &pc, 1, false, 2, text);
+        unsigned calls = code->calls(code->context, rank, addresses, PLACES_MAX);
+        describe_known(code, addresses, calls, false, CALLS_TOLD_MAX, text);
     } else {
         describe_unwound(code, &from, false, 2, text);
     }

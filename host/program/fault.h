@@ -39,8 +39,8 @@ struct fault_code {
     uint32_t data_start, data_end; /* what was loaded for the program to read; equal: nothing */
     const struct network *network;
     struct fault_symbols *symbols; /* of `program`; NULL: they are read for each question */
-    /* Where the program of a rank is that has been ended, and who called it there, innermost first;
-     * how many. NULL: what is known is in its report. */
+    /* Where the program of a rank is that was interrupted or ended, and who called it there,
+     * innermost first; how many. NULL: what is known is in its report. */
     unsigned (*calls)(void *context, uint32_t rank, uint32_t *addresses, unsigned room);
     void *context;
 };
@@ -73,9 +73,7 @@ void fault_finding_text(const struct fault_code *code, uint32_t rank,
 bool fault_registers_text(const struct fault_code *code, uint32_t rank,
                           const struct fault_body *fault, unsigned line, char text[FAULT_TEXT_MAX]);
 
-/* The same words of a program whose calls are known. */
-void fault_calls_text(const struct fault_code *code, uint32_t rank, char text[PLACE_TEXT_MAX]);
-
-/* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
-void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
+/* " in f (a.c:3), called from g (b.c:4)", as far as that is known of where a program was
+ * interrupted: by its pc and lr, when its calls are not known. */
+void fault_place_text(const struct fault_code *code, uint32_t rank, uint32_t pc, uint32_t lr,
                       char text[PLACE_TEXT_MAX]);

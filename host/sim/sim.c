@@ -202,8 +202,11 @@ static void advance(struct sim_run *run, struct sim *sim, struct view *view)
             show_progress(view, sim);
         }
     }
+    if (watch_over() && run->arguments.program) {
+        sim_program_time_out(&run->program);
+    }
     note_lines(run, sim, &complete);
-    run->cut = watch_over();
+    run->cut = watch_over() && run->result.verdict == SIM_RUNS;
 }
 
 static int begin(struct sim_run *run, struct sim **sim, struct message *message)
@@ -268,7 +271,7 @@ static int status_of(const struct sim_run *run)
         return run->status;
     }
     if (run->cut) {
-        return watch_signal() ? 128 + watch_signal() : STATUS_TIMEOUT;
+        return watch_status();
     }
     switch (run->result.verdict) {
     case SIM_GOOD: return 0;

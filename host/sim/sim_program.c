@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "controller/words.h"
 #include "host/command/algorithm.h"
@@ -18,13 +19,24 @@
 #include "wire/gather.h"
 
 enum {
-    WINDOWS_MAX = 32000,      /* of 4 GiB, of the 2^15 that a process on x86-64 has */
-    MAPS_PER_RANK = 5,        /* with the one that keeps what lies between */
-    MAPS_OWN = 1000,          /* that the tool itself may need */
-    TOUCHED_BYTES = 64 * 1024 /* of stack, heap and page tables of a rank */
+    WINDOWS_MAX = 32000,       /* of 4 GiB, of the 2^15 that a process on x86-64 has */
+    MAPS_PER_RANK = 5,         /* with the one that keeps what lies between */
+    MAPS_OWN = 1000,           /* that the tool itself may need */
+    TOUCHED_BYTES = 64 * 1024, /* of stack, heap and page tables of a rank */
+    SETTLE_MS = 500,           /* when time is over, until programs are asked what they do, */
+    ANSWER_MS = 10000          /* and until nobody waits for that any more */
 };
 
 static const uint64_t window_bytes = UINT64_C(1) << 32;
+static const uint64_t quiet_ns = UINT64_C(1000000000); /* after which all are where they wait */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 /* What is told ------------------------------------------------------------------------------- */
 
@@ -113,7 +125,7 @@ static void end_run(struct sim_program *program, const struct controller_event *
         program->status = STATUS_MACHINE;
         program->over = true;
     } else if (event->reason != ENDED_STOPPED) {
-        program->status = programs_status(&program->programs, event, STATUS_TIMEOUT);
+        program->status = programs_status(&program->programs, event, watch_status());
         program->over = true;
     }
 }
@@ -328,30 +340,51 @@ void sim_program_begin(struct sim_program *program, struct sim *sim)
     job_tell(&program->job, &program->teller);
 }
 
-/* Of a run that was cut short: how far it has come, and whose program computed. */
+/* Lets who was held up by a program that computed come to where he waits. */
+static void settle(struct sim *sim)
+{
+    uint64_t end_ms = now_ms() + SETTLE_MS;
+
+    while (sim_quiet_ns(sim) < quiet_ns && now_ms() < end_ms && sim_advance(sim, 1)) {
+    }
+}
+
+void sim_program_time_out(struct sim_program *program)
+{
+    uint64_t end_ms = now_ms() + ANSWER_MS;
+    bool asked;
+
+    program->programs.interrupted = watch_signal() != 0;
+    if (sim_phase(program->sim) != SIM_RUN) {
+        return;
+    }
+    settle(program->sim);
+    asked = sim_time_out(program->sim);
+    while (asked && !program->over && now_ms() < end_ms && sim_advance(program->sim, 1)) {
+    }
+}
+
+/* Of a run that was cut short and could not say so itself: how far it has come. */
 static void tell_cut(struct sim_program *program, const struct sim_result *result)
 {
     static const enum controller_phase phases[] = {
         [SIM_BOOT] = PHASE_BOOT, [SIM_DOWNLOAD] = PHASE_DOWNLOAD, [SIM_RUN] = PHASE_RUN};
     struct troubles_cut cut = {.phase = phases[sim_phase(program->sim)],
-                               .interrupted = watch_signal() != 0,
+                               .interrupted = program->programs.interrupted,
                                .limit_ms = program->arguments->timeout_ms,
                                .done = result->receipts};
-    uint32_t rank, total;
+    uint32_t total;
 
     if (cut.phase == PHASE_BOOT) {
         sim_progress(program->sim, &cut.done, &total);
     }
     troubles_tell_cut(&program->programs, &cut);
-    if (native_interrupted(program->sim, &rank)) {
-        troubles_tell_computes(&program->programs, rank);
-    }
 }
 
 static int status_of(const struct sim_program *program, const struct sim_result *result, bool cut)
 {
     if (cut) {
-        return watch_signal() ? 128 + watch_signal() : STATUS_TIMEOUT;
+        return watch_status();
     }
     if (program->over && (result->verdict != SIM_ERROR || program->status != 0)) {
         return program->status;

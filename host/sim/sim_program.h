@@ -46,6 +46,9 @@ int sim_program_check_memory(struct sim_program *program, struct message *messag
 
 /* The simulation is made, and begins. */
 void sim_program_begin(struct sim_program *program, struct sim *sim);
+/* The watch is over: programs are asked what they wait for, and the run ends as on nodes. Bounded
+ * by the clock; what could not be asked in time is not told. */
+void sim_program_time_out(struct sim_program *program);
 /* ... is over, and still there: tells what has not been told. cut: --timeout or a signal has ended
  * it. Returns the exit status. */
 int sim_program_end(struct sim_program *program, const struct sim_result *result, bool cut);

@@ -7,9 +7,15 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "host/console/message.h"
 #include "sim/programs/native.h"
 
-enum { AGAIN_MS = 20, SIGNAL_END = SIGALRM /* the watch itself is over */ };
+enum {
+    AGAIN_MS = 20,
+    TWICE_MS = 100, /* a signal that comes sooner is the same: timeout(1) sends its own twice */
+    HOLD_MS = 2000, /* after which no program goes on any more, however many compute for ever */
+    SIGNAL_END = SIGALRM /* the watch itself is over */
+};
 
 static struct {
     pthread_t thread;
@@ -56,20 +62,20 @@ static void die_of(int number)
 
 static void *wait(void *context)
 {
-    uint64_t end_ms = watch.limit_ms ? now_ms() + watch.limit_ms : UINT64_MAX;
+    uint64_t end_ms = watch.limit_ms ? now_ms() + watch.limit_ms : UINT64_MAX, over_ms = 0;
     int number;
 
     (void)context;
     while ((number = wait_for_signal(end_ms)) != SIGNAL_END) {
-        if (number && atomic_load(&watch.over)) {
+        if (over_ms == 0) {
+            over_ms = now_ms();
+            atomic_store(&watch.signal, number);
+            atomic_store(&watch.over, true);
+        } else if (number && now_ms() - over_ms >= TWICE_MS) {
             die_of(number); /* who asks twice does not wait */
         }
-        if (number) {
-            atomic_store(&watch.signal, number);
-        }
-        atomic_store(&watch.over, true);
         if (watch.programs) {
-            native_interrupt();
+            native_interrupt(now_ms() - over_ms >= HOLD_MS);
         }
         end_ms = now_ms() + AGAIN_MS;
     }
@@ -99,6 +105,11 @@ bool watch_over(void)
 int watch_signal(void)
 {
     return atomic_load(&watch.signal);
+}
+
+int watch_status(void)
+{
+    return watch_signal() ? 128 + watch_signal() : STATUS_TIMEOUT;
 }
 
 void watch_end(void)

@@ -1,8 +1,8 @@
 /*
  * watch.h - what ends a simulation before its end: Ctrl-C and its like, and --timeout.
  *
- * A thread waits for them. It does no more than say so, and interrupts programs that compute: the
- * thread that simulates asks between two events.
+ * A thread waits for them. It does no more than say so, and interrupts programs that compute for
+ * long: the thread that simulates asks between two events.
  *
  * Units    ms
  * Context  one watch at a time
@@ -20,6 +20,8 @@ bool watch_begin(uint32_t limit_ms, bool programs);
 bool watch_over(void);
 /* What has ended it: the number of a signal, 0: none has. */
 int watch_signal(void);
+/* The exit status of what it has ended. */
+int watch_status(void);
 
 /* From now on signals do what they do by themselves. */
 void watch_end(void);

@@ -728,6 +728,18 @@ static void come_back(struct sim *sim)
     begin_boot(sim);
 }
 
+bool sim_time_out(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    if (host->dead || host->controller.phase != PHASE_RUN) {
+        return false;
+    }
+    controller_time_out(&host->controller, now_us(sim));
+    sim_wake(sim, sim->count);
+    return true;
+}
+
 /* The user tries to load a second program, which is refused, stops the first, and wants it again.
  */
 static void cancel(struct sim *sim)

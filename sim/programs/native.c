@@ -257,6 +257,7 @@ static void begin(struct sim *sim, uint32_t rank, const struct node_start *start
     struct rank *own = &sim->native->ranks[rank];
 
     own->loaded = true;
+    own->left = false;
     if (!map_file(program, own->window) || !protect_data(start, own->window)) {
         sim_partition(sim, rank)->no_memory = true;
         return;
@@ -310,6 +311,9 @@ static struct program_step next(struct sim *sim, uint32_t rank)
     }
     own->result = sim->tasks[rank].result;
     native_enter(own);
+    if (own->left) { /* whoever asks its node is told where it computes */
+        node_interrupted(sim_node(sim, rank), (uint32_t)own->pc, 0);
+    }
     return own->step;
 }
 

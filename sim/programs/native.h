@@ -52,11 +52,10 @@ struct native_program {
  * there, innermost first; how many. */
 unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room);
 
-/* Whoever computes and does not call is left; programs do nothing more. To be called again until
- * sim_advance has returned. Context: any, a signal handler too. */
-void native_interrupt(void);
-/* The first rank that was left; false: none was. */
-bool native_interrupted(const struct sim *sim, uint32_t *rank);
+/* Whoever has computed since the last call is left for ever, and its node knows where; the others
+ * go on, but with `all` nobody does any more. To be called again and again until the simulation is
+ * not advanced any more. Context: any, a signal handler too. */
+void native_interrupt(bool all);
 
 /* Memory for all ranks; false: the system gives none, or no more mappings. native_free takes what
  * there is back. */

@@ -6,8 +6,8 @@
  * more. A signal that comes while no rank runs, or while the simulator works for one, is not for
  * us.
  *
- * Source   sigaltstack(2), signal(7), tgkill(2); Linux, arch/x86: trap number and error code of a
- *          signal's context
+ * Source   sigaltstack(2), signal(7), sigprocmask(2), tgkill(2); Linux, arch/x86: trap number and
+ *          error code of a signal's context
  */
 #include "sim/programs/native_rank.h"
 
@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "arch/x86_64/division.h"
 #include "wire/report.h"
 
 enum {
@@ -38,11 +39,11 @@ static _Thread_local struct rank *volatile running;
 static _Thread_local pid_t own_thread;
 
 /* Of the process: what its signals did before, for how many simulations they are ours, the one that
- * native_interrupt is about, and whether its ranks are to be left. */
+ * native_interrupt is about, and whether its ranks are let go on. */
 static struct sigaction before[SIGNALS];
 static unsigned users;
 static _Atomic(struct native *) present;
-static atomic_bool interrupted;
+static atomic_bool held;
 
 /* Whether a signal has come while a rank ran, and not the simulator on its behalf. */
 static bool is_rank(const struct rank *own, const greg_t *registers)
@@ -117,14 +118,17 @@ static void signal_before(int number)
     }
 }
 
-/* The rank is left for ever. */
+/* The rank is left for ever, but when a node would have gone on. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct rank *own = running;
 
     if (!is_rank(own, registers)) {
         signal_before(number); /* the fault comes again, and is the simulator's own */
+        return;
+    }
+    if (number == SIGFPE && division_mend(registers)) {
         return;
     }
     uintptr_t address = address_of(own, number, info, registers);
@@ -144,7 +148,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     fiber_leave(&own->fiber);
 }
 
-/* Likewise, because nobody waits for it any more. */
+/* Likewise, because nobody waits for it any more. One for the rank before it comes too
+ * late. */
 static void on_leave(int number, siginfo_t *info, void *context)
 {
     const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
@@ -152,7 +157,7 @@ static void on_leave(int number, siginfo_t *info, void *context)
 
     (void)number;
     (void)info;
-    if (!is_rank(own, registers)) {
+    if (!is_rank(own, registers) || !atomic_load(&own->computes)) {
         return;
     }
     note_place(own, registers);
@@ -169,7 +174,7 @@ void native_faults_begin(struct native *native)
     if (users++) {
         return;
     }
-    atomic_store(&interrupted, false);
+    atomic_store(&held, false);
     action.sa_sigaction = on_fault;
     for (unsigned i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], &action, &before[i]);
@@ -188,52 +193,51 @@ void native_faults_end(void)
     users--;
 }
 
-/* A stack for the handlers: that of a rank may be what is at fault. It is the thread's for ever. */
+/* A stack for the handlers: that of a rank may be what is at fault. It is the thread's for ever. A
+ * worker of the pool has blocked all signals: one of a blocked fault would end the process. */
 static void prepare_thread(void)
 {
     static _Thread_local uint8_t stack[STACK_BYTES];
+    sigset_t ours;
 
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    sigemptyset(&ours);
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        sigaddset(&ours, signals[i]);
+    }
+    sigaddset(&ours, SIGNAL_LEAVE);
+    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
     own_thread = gettid();
 }
 
-/* Who is to be left does not go on; a rank that is just being entered is told again. */
+/* A rank that is just being entered is seen by the next native_interrupt. */
 void native_enter(struct rank *rank)
 {
     if (!own_thread) {
         prepare_thread();
     }
     rank->step = (struct program_step){.kind = STEP_PAUSE, .until_ns = UINT64_MAX};
-    if (atomic_load_explicit(&interrupted, memory_order_relaxed)) {
+    if (atomic_load_explicit(&held, memory_order_relaxed)) {
         return;
     }
     running = rank;
+    atomic_store_explicit(&rank->computes, false, memory_order_relaxed);
     atomic_store_explicit(&rank->thread, own_thread, memory_order_relaxed);
     fiber_enter(&rank->fiber);
     atomic_store_explicit(&rank->thread, 0, memory_order_relaxed);
     running = NULL;
 }
 
-void native_interrupt(void)
+void native_interrupt(bool all)
 {
     struct native *native = atomic_load(&present);
 
-    atomic_store(&interrupted, true);
-    for (uint32_t rank = 0; native && rank < native->count; rank++) {
-        pid_t thread = atomic_load(&native->ranks[rank].thread);
-        if (thread) {
+    atomic_store(&held, all);
+    for (uint32_t i = 0; native && i < native->count; i++) {
+        struct rank *rank = &native->ranks[i];
+        pid_t thread = atomic_load(&rank->thread);
+        if (thread && atomic_exchange(&rank->computes, true)) {
             tgkill(getpid(), thread, SIGNAL_LEAVE);
         }
     }
-}
-
-bool native_interrupted(const struct sim *sim, uint32_t *rank)
-{
-    for (uint32_t i = 0; sim->native && i < sim->count; i++) {
-        if (sim->native->ranks[i].left) {
-            *rank = i;
-            return true;
-        }
-    }
-    return false;
 }

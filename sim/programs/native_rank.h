@@ -37,6 +37,7 @@ struct rank {
     bool loaded;             /* its file is mapped over what was downloaded */
     bool left;               /* it was interrupted */
     atomic_int thread;       /* that runs it; 0: none */
+    atomic_bool computes;    /* ... and native_interrupt has seen that */
     uintptr_t pc, sp, frame; /* where it was then, or at its fault */
 };
 

@@ -30,6 +30,43 @@ any_unit() {
     words | grep -q "^ecube: the run did not end within $2 s: " || { words; fail "other words"; }
 }
 
+# cut_words PATTERN... - a line for each is told when time is over, and no other.
+cut_words() {
+    [ "$status" -eq 124 ] || { words; fail "status $status"; }
+    [ "$(kinds)" = 'timeout waits ' ] || { cat result.json; fail "other kinds: $(kinds)"; }
+    words | grep -v '^ecube: seed ' >lines
+    [ "$(wc -l <lines)" -eq $# ] || { cat lines; fail "not $# lines"; }
+    line=0
+    for pattern in "$@"; do
+        line=$((line + 1))
+        sed -n "${line}p" lines | grep -Eqx -- "ecube: $pattern" || { cat lines; fail "line $line is not '$pattern'"; }
+    done
+}
+
+# The others have come to where they wait, also in the simulator, which one that computes holds up.
+held_up() {
+    may_time_out=1
+    run --network cube:2 --timeout $surely --json result.json "$misbehave" hold 2
+    cut_words "the run did not end within $surely s: 0 of 4 programs have ended \\(--timeout sets it\\)" \
+        'node 0 \(rank 0\) waits in barrier for rank 2 to enter' \
+        'node 1 \(rank 1\) waits in barrier for rank 2 to enter' \
+        "node 2 \\(rank 2\\) computes in never_return $place(, called from [a-z_]+ $place)*" \
+        'node 3 \(rank 3\) waits in barrier for rank 2 to enter'
+    [ "$("$json_get" result.json troubles 2 wait kind)" = collective ] || { cat result.json; fail "JSON says another wait"; }
+    [ "$("$json_get" result.json troubles 3 wait)" = null ] || { cat result.json; fail "JSON says a wait of who computes"; }
+}
+
+# Who sleeps goes on, so nobody says by himself that the others wait for ever.
+sleeps_beside() {
+    may_time_out=1
+    run --network cube:3 --timeout $surely --json result.json "$misbehave" beside 3
+    cut_words "the run did not end within $surely s: 4 of 8 programs have ended \\(--timeout sets it\\)" \
+        'node 0 \(rank 0\) waits to receive from rank 1, tag 5' \
+        'node 1 \(rank 1\) waits to receive from rank 2, tag 5' \
+        'node 2 \(rank 2\) waits to receive from rank 0, tag 5' \
+        'node 3 \(rank 3\) sleeps for [01]\.[0-9] s more'
+}
+
 # Nothing moves any more: that is found without --timeout, and says who waits for whom.
 waits_for_ended() {
     may_time_out=1
@@ -131,6 +168,12 @@ in_json() {
     [ "$told" = "$(words | sed 's/^ecube: //')" ] || { words; fail "not what is told: $told"; }
 }
 
+by_minus_one() {
+    run_succeeds --network cube:1 "$misbehave" smallest 1 1
+    sed 's/^\[1\] //' out >divided
+    printf '%s\n' '-2147483648 0' '-9223372036854775808 0' | diff - divided || fail "another quotient, or rest"
+}
+
 warned_of() {
     cat >nested.c <<'END'
 int apply(int (*function)(int));
@@ -156,6 +199,7 @@ check "a null pointer is told with node, rank and address" faults 139 'null poin
 check "a division by zero is told" faults 136 'division by zero' divide
 check "a division of one by zero is told, which a compiler may turn into comparisons" \
     faults 136 'division by zero' reciprocal
+check "the smallest integer by -1 stays what it is, and nothing remains" by_minus_one
 check "a write to the kernel's memory is told and stopped" faults 139 'kernel memory' kernel
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
@@ -195,6 +239,8 @@ check "what a program has compiled into its callers is named as if it had been c
     faults 139 "null pointer\\) in read_inlined $place, called from call_inlined $place$callers" inlined
 check "a program built without optimization tells the same" without_optimization
 check "a program that never returns is ended by --timeout, and told with its place" never_returns
+check "who waits for one that computes for ever is told, too" held_up
+check "so is who waits in a circle, beside one that sleeps" sleeps_beside
 check "--timeout takes a unit" any_unit 1500ms 1.5
 check "without one it is seconds" any_unit 1 1
 check "a program that waits for one that has ended is told" waits_for_ended

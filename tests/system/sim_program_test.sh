@@ -93,6 +93,15 @@ crash_beside_others() {
     grep -q "link the program with 'ecube-cc --native --check'\$" err || { cat err; fail "no advice"; }
 }
 
+# Any thread may run a rank: of the nodes of the second partition the second one mostly does.
+crash_on_any_thread() {
+    for rank in 0 60 130 255; do
+        sim --network cube:8 --threads 2 "$programs/misbehave.so" null $rank
+        [ "$status" -eq 139 ] || { cat err; fail "rank $rank: status $status"; }
+        words | grep -q "^ecube: node $rank (rank $rank): data abort at address 0x00000000" || { words; fail "rank $rank is not told"; }
+    done
+}
+
 aborts() {
     sim --network ring:6 --json result.json "$programs/aborter.so" 4 9
     [ "$status" -eq 9 ] || { cat out err; fail "status $status"; }
@@ -100,15 +109,26 @@ aborts() {
     grep -q '^\[4\] half a line$' out || { cat out; fail "what had no end is lost"; }
 }
 
-# One that computes and never calls is left where it is.
+# One that computes and never calls is left where it is, and the others come to where they wait.
 interrupted() {
-    "$ecube" sim -q --network cube:2 "$programs/misbehave.so" spin 2 2>err &
+    "$ecube" sim -q --network cube:2 "$programs/misbehave.so" hold 2 2>err &
     pid=$!
     sleep 0.5
     kill -INT $pid
     wait $pid
     [ $? -eq 130 ] || fail "status $? of what was interrupted"
-    words | grep -q '^ecube: interrupted: ' || { words; fail "other words of an interrupt"; }
+    words | grep -q '^ecube: interrupted: 0 of 4 programs have ended$' || { words; fail "other words of an interrupt"; }
+    words | grep -q 'node 2 (rank 2) computes in never_return (misbehave.c:[0-9]*)' || { words; fail "nobody says where it computes"; }
+    [ "$(words | grep -c ' waits in barrier for rank [0-3] to enter$')" -eq 3 ] || { words; fail "nobody says who waits for it"; }
+}
+
+# More than can be interrupted one by one in the time that there is for that.
+all_compute() {
+    may_time_out=1
+    sim --network cube:8 --timeout 2 "$programs/misbehave.so" hold -1
+    [ "$status" -eq 124 ] || { words; fail "status $status"; }
+    [ "$(words | grep -c ' computes in never_return (misbehave.c:[0-9]*)')" -eq 16 ] || { words; fail "not the first ones' places"; }
+    words | grep -q '^ecube: and 240 more nodes that still run$' || { words; fail "not all compute"; }
 }
 
 output_is_long() {
@@ -214,8 +234,10 @@ check "A thousand ranks pass a token round" thousands_of_ranks
 check "Tables go to standard error, and JSON has what run and sim have" table_and_json
 check "-v shows what is known of the registers" registers
 check "A rank that crashes leaves the others alone" crash_beside_others
+check "A rank may crash on any thread" crash_on_any_thread
 check "ecube_abort ends all ranks" aborts
 check "Ctrl-C ends a rank that computes for ever" interrupted
+check "So it ends any number of them, and the first are told with their places" all_compute
 check "Programs print as much as they like" output_is_long
 check "A run without a reader ends" reader_is_gone
 check "A dead node and a cut link are named" dead_node

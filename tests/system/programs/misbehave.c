@@ -2,14 +2,16 @@
  * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with
  * status 0.
  *
- * Those that need company (disagree, absent) take all nodes into a collective; in a circle the
- * nodes below RANK wait for each other's messages, in a ring they pass one on for ever.
+ * Those that need company (disagree, absent, hold) take all nodes into a collective; in a circle
+ * the nodes below RANK wait for each other's messages, and beside it node RANK sleeps for ever; in
+ * a ring they pass one on for ever.
  */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ecube.h>
 
@@ -186,6 +188,22 @@ __attribute__((noinline)) static int never_return(void)
     return zero;
 }
 
+/* One computes, or with -1 all do; the others wait for it, the first two when they have talked for
+ * a while. */
+static int hold_up(int rank)
+{
+    int self = ecube_rank();
+    char byte = 0;
+
+    if (rank < 0 || self == rank) {
+        return never_return();
+    }
+    for (int i = 0; self < 2 && i < 3000; i++) {
+        ecube_send_receive(&byte, 1, 1 - self, 7, &byte, 1, 1 - self, 7, NULL);
+    }
+    return ecube_barrier();
+}
+
 /* For a message of the node before it, which has ended. */
 static int wait_for_ever(void)
 {
@@ -206,6 +224,14 @@ static int wait_in_circle(int count)
         return 9;
     }
     return ecube_send(&byte, 1, (rank + count - 1) % count, 5) < 0 ? 9 : 0;
+}
+
+static int sleep_beside_circle(int count)
+{
+    while (ecube_rank() == count) {
+        sleep(1);
+    }
+    return wait_in_circle(count);
 }
 
 static int pass_for_ever(int count)
@@ -242,6 +268,17 @@ static int flood_first(void)
     return ecube_rank() == 1 ? ecube_send(&byte, 1, 0, 1000) : 0;
 }
 
+/* By -1, which is no value of int; the processors of nodes just go on. */
+static int divide_smallest(volatile int divisor)
+{
+    volatile int least = INT32_MIN;
+    volatile int64_t wide = INT64_MIN, by = divisor;
+
+    printf("%d %d\n", (int)(least / divisor), (int)(least % divisor));
+    printf("%lld %lld\n", (long long)(wide / by), (long long)(wide % by));
+    return 0;
+}
+
 static int alone(const char *what, int value)
 {
     if (strcmp(what, "null") == 0) {
@@ -252,6 +289,9 @@ static int alone(const char *what, int value)
     }
     if (strcmp(what, "divide") == 0) {
         return value / zero;
+    }
+    if (strcmp(what, "smallest") == 0) {
+        return divide_smallest(-value);
     }
     if (strcmp(what, "reciprocal") == 0) {
         return 1 / zero;
@@ -348,6 +388,12 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "circle") == 0) {
         return wait_in_circle(rank);
+    }
+    if (strcmp(argv[1], "beside") == 0) {
+        return sleep_beside_circle(rank);
+    }
+    if (strcmp(argv[1], "hold") == 0) {
+        return hold_up(rank);
     }
     if (strcmp(argv[1], "flood") == 0) {
         return flood_first();
