@@ -2,7 +2,6 @@
  * match.c - the host's side of the search for patterns: stretches of a text that overlap, the
  * search by itself, and a picture with a point for each character, dark where a pattern begins.
  */
-#define _GNU_SOURCE /* memmem */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
