@@ -431,6 +431,7 @@ $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -luv
 
 $(B)/examples/data: $(call native,$(EXAMPLE_DATA))
+	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -lpng -lm
 
