@@ -115,10 +115,12 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
 EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
-	examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
-	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
+	examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/fir/fir.c \
+	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
 	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
 	examples/transpose/transpose.c examples/trees/trees.c
+# The host's side of those that work on data.
+EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
@@ -301,7 +303,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
 # What a machine of nodes needs; the C library for programs on this computer alone takes as long to make.
-MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD)
+MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(OPENOCD_BOARD)
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
 all: $(MACHINE) $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
@@ -429,6 +431,11 @@ $(B)/ecube-checked: $(call checked,host/verbs/main.c) $(B)/host/rooms.a
 $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -luv
+
+$(B)/examples/data: $(call native,$(EXAMPLE_DATA))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -lpng -lm
 
 $(B)/schedule_pml: $(call native,$(MODELS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) host/console/check.c)
 	@echo "  link  $@"
