@@ -36,8 +36,8 @@ struct board {
     const char *shared_device;
     uint32_t ram_base, ram_bytes;
     uint32_t kernel_base, kernel_end;
-    uint32_t stack_base; /* where a program's memory begins: its stack grows down to there */
-    uint32_t image_base, image_end; /* ... from image_base */
+    uint32_t stack_base, stack_top; /* a program's memory begins with its stack, */
+    uint32_t image_base, image_end; /* and holds its image, data and heap there */
     uint32_t wake;                  /* of the interrupt controller: ecube-jtag's --wake */
     /* What debuggers can reach on a node's bus: elsewhere the emulator says nothing of an access in
      * vain. */

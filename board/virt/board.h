@@ -10,9 +10,9 @@
 
 /* Memory map of a node: one megabyte steps, the size of a first-level MMU section.
  *
- *   40000000 device tree (QEMU)     40900000 program: stack (grows down from 40b00000)
- *   40100000 kernel                 40b00000 program: image, data, heap ... 44000000
- *   40800000 unmapped guard
+ *   40000000 device tree (QEMU)     40900000 program: stack, grows down from 40a00000; what runs over
+ *   40100000 kernel                          its top comes to memory that nobody uses, not to code
+ *   40800000 unmapped guard         40b00000 program: image, data, heap ... 44000000
  *                                   44000000 links in shared memory, a megabyte each
  */
 #define BOARD_KERNEL_BASE  0x40100000
@@ -20,7 +20,7 @@
 #define BOARD_GUARD_BASE   0x40800000
 #define BOARD_GUARD_BYTES  0x00100000
 #define BOARD_STACK_BASE   0x40900000
-#define BOARD_STACK_BYTES  0x00200000
+#define BOARD_STACK_BYTES  0x00100000
 #define BOARD_IMAGE_BASE   0x40b00000
 #define BOARD_PROGRAM_END  0x44000000
 

@@ -86,6 +86,7 @@ const struct board BOARD_SELF = {
     .kernel_base = BOARD_KERNEL_BASE,
     .kernel_end = BOARD_KERNEL_BASE + BOARD_KERNEL_BYTES,
     .stack_base = BOARD_STACK_BASE,
+    .stack_top = BOARD_STACK_BASE + BOARD_STACK_BYTES,
     .image_base = BOARD_IMAGE_BASE,
     .image_end = BOARD_PROGRAM_END,
     .wake = BOARD_GIC_DISTRIBUTOR,

@@ -193,6 +193,7 @@ static void fill_segments(struct reading *reading)
     program->file_end =
         (uint32_t)(reading->segments[DATA].p_vaddr + reading->segments[DATA].p_filesz);
     program->stack_base = board->stack_base;
+    program->stack_top = board->stack_top;
     program->image_base = board->image_base;
     program->end = board->image_end;
 }

@@ -20,7 +20,7 @@
 
 enum {
     WINDOWS_MAX = 32000,       /* of 4 GiB, of the 2^15 that a process on x86-64 has */
-    MAPS_PER_RANK = 5,         /* with the one that keeps what lies between */
+    MAPS_PER_RANK = 7,         /* with the one that keeps what lies between */
     MAPS_OWN = 1000,           /* that the tool itself may need */
     TOUCHED_BYTES = 64 * 1024, /* of stack, heap and page tables of a rank */
     SETTLE_MS = 500,           /* when time is over, until programs are asked what they do, */

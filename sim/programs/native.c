@@ -197,7 +197,8 @@ void native_place(const struct sim *sim, uint32_t rank, struct node_config *conf
     config->program = sim->native->ranks[rank].window + program->stack_base;
     config->program_address = program->stack_base;
     config->program_bytes = program->end - program->stack_base;
-    config->stack_top = config->image_address = program->image_base;
+    config->stack_top = program->stack_top;
+    config->image_address = program->image_base;
     config->plans = sim->native->plans + (size_t)rank * PLAN_BYTES;
     config->plan_bytes = PLAN_BYTES;
 }

@@ -44,7 +44,7 @@ struct native_program {
     uint32_t relocation_count;
     uint32_t file_end;               /* of data: behind it all is zero */
     struct controller_load download; /* list, strings, digests, messages */
-    uint32_t stack_base, image_base, end;
+    uint32_t stack_base, stack_top, image_base, end;
     uint64_t memory_max; /* bytes that the process may have, ranks included; 0: any */
 };
 

@@ -22,7 +22,7 @@ static bool read_stack(const struct native_program *program, const struct rank *
     uintptr_t offset = at - (uintptr_t)own->window;
 
     if (at % sizeof *word || offset < program->stack_base ||
-        offset > program->image_base - sizeof *word) {
+        offset > program->stack_top - sizeof *word) {
         return false;
     }
     memcpy(word, (const void *)at, sizeof *word);
