@@ -348,6 +348,14 @@ const struct option_row options_data[] = {
     {0},
 };
 
+const struct option_row options_stdin[] = {
+    {"stdin", "RANKS",
+     "which programs read the tool's standard input, to its end: 0 (rank 0, the default of a file "
+     "or a pipe), all or none",
+     option_text, OPTION_AT(struct data_arguments, standard_input)},
+    {0},
+};
+
 const struct option_row options_outputs[] = {
     {"output", "FILE",
      "when all programs have ended by themselves write to FILE what they have named with "

@@ -32,6 +32,7 @@ struct machine_arguments {
 struct data_arguments {
     struct job_data list[JOB_DATA_MAX];
     unsigned count;
+    const char *standard_input; /* --stdin; NULL: not given */
 };
 
 /* --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet, --verbose, --check, those of data,
@@ -63,6 +64,7 @@ extern const struct option_row options_network[]; /* sets a struct machine_argum
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_data[];
+extern const struct option_row options_stdin[]; /* sets a struct data_arguments, too */
 extern const struct option_row options_name[];
 extern const struct option_row options_outputs[]; /* sets a struct outputs_request */
 

@@ -311,6 +311,28 @@ static int read_input(struct data_file *file, int fd, uint32_t nodes, struct mes
     return 0;
 }
 
+/* Standard input. ---------------------------------------------------------------------------- */
+
+/* It has been read. Rank 0 has all of it and the others nothing, or all have all. */
+static int open_stream(struct data_file *file, const struct job_data *data, uint32_t nodes,
+                       struct message *message)
+{
+    file->bytes = file->file_bytes = data->byte_count;
+    file->window = (uint32_t)file->bytes;
+    if (strcmp(data->name, "all") != 0) {
+        file->starts = calloc(nodes + 1, sizeof *file->starts);
+        for (uint32_t rank = 1; file->starts && rank <= nodes; rank++) {
+            file->starts[rank] = file->bytes;
+        }
+    }
+    file->string = malloc(file->bytes);
+    if (!file->string || (strcmp(data->name, "all") != 0 && !file->starts)) {
+        return message_set(message, "out of memory");
+    }
+    memcpy(file->string, data->bytes, file->bytes);
+    return 0;
+}
+
 /* All kinds. --------------------------------------------------------------------------------- */
 
 static int open_one(struct data_file *file, const struct job_data *data, uint32_t nodes,
@@ -318,6 +340,9 @@ static int open_one(struct data_file *file, const struct job_data *data, uint32_
 {
     if (data->kind == BLOCK_PRIVATE) {
         return open_private(file, nodes, message);
+    }
+    if (data->kind == BLOCK_STDIN) {
+        return open_stream(file, data, nodes, message);
     }
     if (size_of(file->path, &file->file_bytes, message) != 0) {
         return -1;
@@ -354,6 +379,9 @@ int data_read(struct data_file *file, uint32_t nodes, struct message *message)
 {
     struct reading reading;
 
+    if (file->kind == BLOCK_STDIN) {
+        return 0;
+    }
     file->string = calloc(1, file->bytes);
     if (!file->string) {
         return message_set(message, "out of memory");

@@ -28,7 +28,7 @@ struct data_file {
     uint64_t stride;       /* of the file */
     uint64_t bytes;        /* of the string */
     uint64_t unused_bytes; /* of the file: in no window */
-    uint64_t *starts;      /* BLOCK_PRIVATE: where each node's begins; one more at the end */
+    uint64_t *starts;      /* where each node's begins, one more at the end; NULL: by `step` */
     uint8_t *string;       /* NULL: it has not been read */
 };
 

@@ -299,13 +299,16 @@ static int add_file(struct job_list *list, const struct data_file *file,
                     const struct record *record, uint32_t address, struct message *message)
 {
     uint32_t end = record->first + record->count, count;
-    bool common = file->kind != BLOCK_INPUT && file->kind != BLOCK_PRIVATE;
+    bool common = file->kind != BLOCK_INPUT && !file->starts;
 
     for (uint32_t first = record->first; first < end; first += count) {
         uint32_t bytes = data_bytes(file, first);
         struct job_part part = {.file = file, .from = data_from(file, first)};
 
         count = equal_nodes(file, first, end);
+        if (bytes == 0) {
+            continue;
+        }
         part.segment = (struct load_segment){.first = first,
                                              .count = count,
                                              .address = address,

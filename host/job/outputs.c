@@ -94,7 +94,8 @@ int outputs_make(struct outputs *outputs, const struct outputs_request *request,
     *outputs = (struct outputs){.nodes = nodes};
     outputs->output_path = request->output ? strdup(request->output) : NULL;
     outputs->files_path = request->files ? strdup(request->files) : NULL;
-    bool made = (!request->output || outputs->output_path) && (!request->files || outputs->files_path);
+    bool made =
+        (!request->output || outputs->output_path) && (!request->files || outputs->files_path);
 
     return made ? 0 : message_set(message, "out of memory");
 }

@@ -103,7 +103,8 @@ int job_request_to_json(const struct job_request *request, json_t **json, struct
 {
     json_t *programs = programs_to_json(request), *data = data_to_json(request);
     json_t *arguments = arguments_to_json(request);
-    json_t *output = whole_path(request->outputs.output), *files = whole_path(request->outputs.files);
+    json_t *output = whole_path(request->outputs.output),
+           *files = whole_path(request->outputs.files);
 
     *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
                       "data", data, "arguments", arguments, "output", output, "files_to", files,

@@ -29,6 +29,9 @@ struct job_data {
     uint64_t window;  /* of BLOCK_INPUT, as the two below: 0: an equal part for each node */
     uint64_t stride;  /* from window to window; 0: the window */
     bool pad;         /* behind the file's end zeros go on */
+    /* of BLOCK_STDIN: what standard input had, which stays; its name is "0" or "all" */
+    const uint8_t *bytes;
+    uint64_t byte_count;
 };
 
 /* Paths and arguments are the caller's. */

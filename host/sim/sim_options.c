@@ -286,6 +286,7 @@ static const struct option_row option_rows[] = {
     {"scrub", NULL, "overwrite buffers that are given back", option_flag,
      OPTION_AT(struct sim_arguments, options.scrub)},
     {.more = options_data, OPTION_AT(struct sim_arguments, data)},
+    {.more = options_stdin, OPTION_AT(struct sim_arguments, data)},
     {.help = "Faults, all drawn from the seed:", .group = 1},
     {"drop", "P", "chance of each frame to lose all or a run of its bytes", take_chance,
      OPTION_AT(struct sim_arguments, options.faults.drop), .group = 1},
@@ -613,6 +614,9 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
                            "--strategy %.40s: that of a scenario's download is "
                            "decremental",
                            arguments->strategy);
+    }
+    if (arguments->data.standard_input) {
+        return message_set(message, "--stdin is for programs: a scenario reads nothing");
     }
     if (arguments->explain || arguments->data.count > 0) {
         return message_set(message, "--%s is for programs: a scenario loads no data",

@@ -12,6 +12,7 @@
 #include "host/command/algorithm.h"
 #include "host/computer/available.h"
 #include "host/console/sink.h"
+#include "host/command/standard_input.h"
 #include "host/job/troubles.h"
 #include "host/sim/sim.h"
 #include "host/sim/watch.h"
@@ -265,6 +266,7 @@ int sim_program_make(struct sim_program *program, struct sim_arguments *argument
     }
     if ((arguments->check && !program->file.image.checked &&
          options_reject_unchecked(&program->file.image, arguments->program, message) != 0) ||
+        standard_input_add(&arguments->data, message) != 0 ||
         make_job(program, arguments, message) != 0) {
         native_file_free(&program->file);
         return -1;

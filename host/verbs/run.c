@@ -13,6 +13,7 @@
 #include "host/machine/machine.h"
 #include "host/command/options.h"
 #include "host/command/output.h"
+#include "host/command/standard_input.h"
 #include "host/plan/plan_list.h"
 #include "host/machine/rundir_watch.h"
 #include "host/console/sink.h"
@@ -71,6 +72,7 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct run, crossings)},
     {.more = options_machine, OPTION_AT(struct run, machine_arguments), .group = 1},
     {.more = options_load, OPTION_AT(struct run, load_arguments), .group = 2},
+    {.more = options_stdin, OPTION_AT(struct run, load_arguments.data), .group = 2},
     {0},
 };
 
@@ -212,6 +214,7 @@ static int prepare(struct run *run, struct machine_options *options, struct targ
     struct job job;
 
     if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
+        standard_input_add(&run->load_arguments.data, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
         job_plan(&job, NULL, &run->request, &options->network, &options->profile, message) != 0) {
         return -1;
