@@ -81,8 +81,8 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
-LIBRARY_COMMON := $(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
-	$(call in,lib/portable,called.c clock.c collective.c error.c info.c message.c)
+LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
+	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c)
 LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
@@ -135,7 +135,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
-	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),tests/lib/native_test.c)
+	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) $(if $(NATIVE),$(call in,tests/lib,native_data_test.c native_test.c))
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
@@ -174,7 +174,7 @@ SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_r
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c formats.c heap.c hops.c \
 	mathematics.c messages.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
-NATIVE_PROGRAM := tests/lib/programs/native_calls.c
+NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
@@ -280,7 +280,7 @@ NATIVE_HOME := $(B)/native/lib
 NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a libecube-check.a check.wrap start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
 EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
-NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAM),$(B)/tests/programs/$(basename $(notdir $(p))).so))
+NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAMS),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
@@ -544,8 +544,9 @@ $(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
-$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so,$(NATIVE_PROGRAM),-I.))
-$(B)/tests/lib/native_test: | $(B)/tests/programs/$(basename $(notdir $(NATIVE_PROGRAM))).so
+$(foreach p,$(NATIVE_PROGRAMS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-I.)))
+$(B)/tests/lib/native_test: | $(B)/tests/programs/native_calls.so
+$(B)/tests/lib/native_data_test: | $(B)/tests/programs/native_data.so
 $(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
 $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))

@@ -41,7 +41,7 @@ broken=$(
         may["controller"] = "wire/ network/ router/ reduction/ collectives/operation.h planner/planner.h include/ecube/abi.h " DRIVEN
         may["boot"] = "wire/ router/ collectives/ node/ board/platform.h arch/ include/ecube/abi.h " DRIVEN
         may["include"] = ""
-        may["lib"] = "include/ecube/ lib/portable/ wire/run.h wire/finding.h"
+        may["lib"] = "include/ecube/ lib/portable/ wire/run.h wire/output.h wire/finding.h"
         may["sim"] = "wire/ network/ router/ reduction/ collectives/ planner/ node/ controller/ sim/ include/ecube/ arch/x86_64/fiber.h drivers/crc_word.h " DRIVEN
         may["sim/parallel"] = DRIVEN " wire/"
         may["jtag/core"] = may["jtag/socket"] = "drivers/check.h"

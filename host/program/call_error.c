@@ -264,6 +264,19 @@ static bool request_reason(const struct call_error *error, char text[CALL_ERROR_
     return true;
 }
 
+/* The rules of name_output (lib/portable/output.c). */
+static bool output_reason(const struct call_error *error, char text[CALL_ERROR_TEXT_MAX])
+{
+    const struct ecube_abi_message *output = &error->called.message[0];
+
+    if (error->status == E_FULL) {
+        snprintf(text, CALL_ERROR_TEXT_MAX, "there is no memory for its table");
+        return true;
+    }
+    return error->status == E_FAULT &&
+           outside_words(NULL, "output", output->data, output->bytes, text);
+}
+
 bool call_error_reason(const struct call_error *error, const struct network *network,
                        const struct image *image, uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
 {
@@ -272,6 +285,9 @@ bool call_error_reason(const struct call_error *error, const struct network *net
     }
     if (error->called.result.status != 0 && result_reason(error, text)) {
         return true;
+    }
+    if (error->number == ECUBE_CALLED_OUTPUT) {
+        return output_reason(error, text);
     }
     if (error->status == E_FULL && error->called.result.status == 0) {
         snprintf(text, CALL_ERROR_TEXT_MAX, "%d transfers are open", (int)ECUBE_REQUESTS_MAX);

@@ -29,6 +29,7 @@ enum ecube_called_number {
     ECUBE_CALLED_IPROBE = 13,
     ECUBE_CALLED_COMPUTE = 14,
     ECUBE_CALLED_REPORT = 15,
+    ECUBE_CALLED_OUTPUT = 16,
     ECUBE_CALLED_COLLECTIVE = 32, /* the operation is added */
     ECUBE_CALLED_START = 64,      /* likewise: the form with _start */
     ECUBE_CALLED_NUMBERS = ECUBE_CALLED_START + ECUBE_OPERATIONS
@@ -46,7 +47,8 @@ struct ecube_called {
         uint32_t requests, count, index;
     } wait;
     union {
-        struct ecube_abi_message message[2];    /* of send_receive what is sent, what is received */
+        /* of send_receive what is sent, what is received; of output what is named */
+        struct ecube_abi_message message[2];
         struct ecube_abi_collective collective; /* of the collective that has failed */
         uint64_t ns;                            /* compute */
     };
@@ -71,6 +73,7 @@ static inline const char *ecube_called_name(uint32_t number)
         [ECUBE_CALLED_IPROBE] = "ecube_iprobe",
         [ECUBE_CALLED_COMPUTE] = "ecube_compute",
         [ECUBE_CALLED_REPORT] = "ecube_report",
+        [ECUBE_CALLED_OUTPUT] = "ecube_output",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BARRIER] = "ecube_barrier",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BROADCAST] = "ecube_broadcast",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_SCATTER] = "ecube_scatter",

@@ -1,5 +1,5 @@
 /*
- * ecube.h - what a node program can do: messages, collectives, clocks, reports.
+ * ecube.h - what a node program can do: messages, collectives, clocks, reports, data and output.
  *
  * A program runs once on every node of a network (cube, ring, mesh, torus) of ecube_size() nodes;
  * ecube_rank() says which one it is. It is ordinary C with the C library: main(argc, argv), printf,
@@ -375,10 +375,62 @@ int ecube_compute(uint64_t ns);
 int ecube_report(const struct ecube_report *report);
 
 /*
- * Ends the whole run. This program ends when its output so far is out, those of all other nodes at
- * once, whatever they do. The tool says who aborted and with which status, and exits with the
- * lowest 8 bits of the status, or with 1 when these are 0. When several abort at the same time, the
- * first that the host hears of counts.
+ * Data. What the user gives with the program lies in the node's memory when it begins, and what the
+ * program leaves is fetched when all programs have ended; neither takes time of the run. The
+ * functions return where the data lie, and how many bytes they are in *bytes, if bytes is not NULL;
+ * NULL and 0 when the user gave none. Input and common data are read-only; private data may be
+ * written.
+ *
+ * Of `--input FILE` each node has a part, its window: node r has the bytes from r * step on. With a
+ * step as long as the window each node has its own bytes, with a shorter one neighbours have some
+ * bytes in common, with 0 all have the same.
+ *
+ * Example, of 8 nodes, each of which turns its part of a file of numbers into squares:
+ *
+ *   size_t bytes;
+ *   const float *values = ecube_input(&bytes);
+ *   float *squares = malloc(bytes);
+ *   for (size_t i = 0; i < bytes / sizeof *values; i++) squares[i] = values[i] * values[i];
+ *   ecube_output(squares, bytes);
+ *
+ * Files. fopen reads the files that the user gave along, where they lie, and writes new ones; stdin
+ * reads what the user gave for it, then it is at its end. A file that the program has written or
+ * renamed comes back when all programs have ended: each node has files of its own, in its memory,
+ * in one piece each, which must fit beside a copy while it grows. A name is a path of at most 255
+ * bytes; directories need not be made. errno is as in POSIX: ENOENT, EEXIST, EBADF; EMFILE beyond
+ * 32 that are open at a time; ENOSPC without memory, or beyond 318 that come back; EACCES for a
+ * name with a component ".." or that begins with "/". Only /tmp/ may begin one: what is there stays
+ * at the node, so tmpfile and tmpnam work. stat, rename, remove and ftruncate work, too; there are
+ * no directories to read or make, and no links.
+ *
+ * What a program has written is lost only while it is in the buffer of its stream (fflush writes
+ * it): exit and ecube_abort write all of them, a crash or the end of the run by another node does
+ * not.
+ *
+ * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *          nodes, section III
+ */
+
+/* This node's window of the input. */
+const void *ecube_input(size_t *bytes);
+/* What all nodes have. */
+const void *ecube_common(size_t *bytes);
+/* What this node alone has. */
+void *ecube_private(size_t *bytes);
+/*
+ * Names what comes back as this node's part of the run's output, in which the nodes' parts lie
+ * behind each other in rank order. The bytes are read when the program has ended, in whichever way,
+ * so they must stay: not on the stack, not freed. A second call names other bytes instead, 0 bytes
+ * are none. Returns ECUBE_OK; ECUBE_E_FAULT: they do not lie in the program's memory; ECUBE_E_FULL:
+ * no memory is left for the table of what comes back; ECUBE_E_SYSCALL: the kernel takes no output.
+ */
+int ecube_output(const void *data, size_t bytes);
+
+/*
+ * Ends the whole run. This program ends when what it has printed so far is out, and what it has
+ * written is in its files; those of all other nodes end at once, whatever they do. The tool says
+ * who aborted and with which status, and exits with the lowest 8 bits of the status, or with 1 when
+ * these are 0. When several abort at the same time, the first that the host hears of counts.
  */
 __attribute__((noreturn)) void ecube_abort(int status);
 

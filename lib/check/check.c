@@ -56,7 +56,7 @@ static int32_t begin_program(uint32_t first, uint32_t second)
     stack_end = (uintptr_t)__builtin_frame_address(0);
     memory_end = (uintptr_t)ecube_pointer(info->heap_end);
     ecube_check_heap_begin(info->heap_start, info->heap_end);
-    info->heap_end = info->heap_start; /* nobody else takes of it */
+    info->heap_start = info->heap_end; /* nobody else takes of it */
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/portable/call.h"
+#include "lib/portable/data.h"
 #include "wire/run.h"
 
 enum {
@@ -94,6 +95,9 @@ _Noreturn void ecube_program_start(const char *block, uint32_t block_bytes)
         *word = 0;
     }
     ecube_program_info_load();
+    if (!ecube_data_open(block, block_bytes)) {
+        _exit(EXIT_NO_START);
+    }
     run_constructors();
     atexit(run_destructors);
     int argc = 0;

@@ -1,22 +1,28 @@
 /*
  * system.c - what the C library asks of the system below it.
  *
- * Standard output and error go to the host's console, standard input is at its end, there are no
- * files. The streams count as terminals, so the library keeps standard output until the end of a
- * line; standard error, which it does not buffer, is kept here, so that a line arrives whole.
+ * Standard output and error go to the host's console, standard input reads what came for it with
+ * the program, or is at its end. The streams count as terminals, so the library keeps standard
+ * output until the end of a line; standard error, which it does not buffer, is kept here, so that a
+ * line arrives whole. Files are in files.c.
  *
  * Source   newlib, libc manual, chapter "System Calls"
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <unistd.h>
 
 #include "include/ecube/ecube.h"
+#include "lib/newlib/files.h"
 #include "lib/portable/call.h"
+#include "lib/portable/data.h"
+#include "wire/run.h"
 
 #undef errno
 extern int errno;
@@ -29,10 +35,6 @@ int _write(int file, const void *data, size_t bytes);
 int _close(int file);
 int _isatty(int file);
 int _fstat(int file, struct stat *status);
-int _stat(const char *name, struct stat *status);
-int _open(const char *name, int flags, int mode);
-int _unlink(const char *name);
-int _link(const char *from, const char *to);
 off_t _lseek(int file, off_t offset, int from);
 void *_sbrk(ptrdiff_t bytes);
 int _kill(int process, int signal);
@@ -99,86 +101,83 @@ void _exit(int status)
     }
 }
 
-/* What was printed comes first, as at exit; nothing else is run, for a part of the program may be
- * in any state. */
+/* What was printed, and written to files, comes first, as at exit; nothing else is run, for a part
+ * of the program may be in any state. */
 void ecube_abort(int status)
 {
-    fflush(stdout);
+    fflush(NULL);
     error_line_flush();
     for (;;) {
         ecube_call(ECUBE_CALL_ABORT, (uint32_t)status, 0);
     }
 }
 
+static int read_input(void *data, size_t bytes)
+{
+    static uint32_t taken;
+    struct data_entry input;
+
+    if (!ecube_data_find(BLOCK_STDIN, &input)) {
+        return 0;
+    }
+    uint32_t left = input.bytes - taken;
+    uint32_t count = bytes < left ? (uint32_t)bytes : left;
+    memcpy(data, (const char *)input.data + taken, count);
+    taken += count;
+    return (int)count;
+}
+
+static bool is_stream(int file)
+{
+    return file >= STDIN_FILENO && file <= STDERR_FILENO;
+}
+
 int _read(int file, void *data, size_t bytes)
 {
-    (void)data;
-    (void)bytes;
-    return file == STDIN_FILENO ? 0 : refuse(EBADF);
+    if (file == STDIN_FILENO) {
+        return read_input(data, bytes);
+    }
+    return is_stream(file) || !ecube_file_read ? refuse(EBADF) : ecube_file_read(file, data, bytes);
 }
 
 int _write(int file, const void *data, size_t bytes)
 {
-    if (file != STDOUT_FILENO && file != STDERR_FILENO) {
-        return refuse(EBADF);
+    switch (file) {
+    case STDIN_FILENO: return refuse(EBADF);
+    case STDOUT_FILENO: return console_write(ECUBE_STREAM_OUTPUT, data, bytes);
+    case STDERR_FILENO: return error_write(data, bytes);
+    default: return ecube_file_write ? ecube_file_write(file, data, bytes) : refuse(EBADF);
     }
-    return file == STDERR_FILENO ? error_write(data, bytes)
-                                 : console_write(ECUBE_STREAM_OUTPUT, data, bytes);
 }
 
 int _close(int file)
 {
-    return file <= STDERR_FILENO ? 0 : refuse(EBADF);
-}
-
-int _isatty(int file)
-{
-    return file <= STDERR_FILENO ? 1 : refuse(EBADF);
+    if (is_stream(file)) {
+        return 0;
+    }
+    return ecube_file_close ? ecube_file_close(file) : refuse(EBADF);
 }
 
 int _fstat(int file, struct stat *status)
 {
-    if (file > STDERR_FILENO) {
-        return refuse(EBADF);
+    if (is_stream(file)) {
+        *status = (struct stat){.st_mode = S_IFCHR, .st_blksize = LINE_BYTES};
+        return 0;
     }
-    *status = (struct stat){.st_mode = S_IFCHR, .st_blksize = LINE_BYTES};
-    return 0;
+    return ecube_file_status ? ecube_file_status(file, status) : refuse(EBADF);
 }
 
-int _stat(const char *name, struct stat *status)
+int _isatty(int file)
 {
-    (void)name;
-    (void)status;
-    return refuse(ENOENT);
-}
-
-int _open(const char *name, int flags, int mode)
-{
-    (void)name;
-    (void)flags;
-    (void)mode;
-    return refuse(ENOENT);
-}
-
-int _unlink(const char *name)
-{
-    (void)name;
-    return refuse(ENOENT);
-}
-
-int _link(const char *from, const char *to)
-{
-    (void)from;
-    (void)to;
-    return refuse(EMLINK);
+    return is_stream(file);
 }
 
 off_t _lseek(int file, off_t offset, int from)
 {
-    (void)file;
-    (void)offset;
-    (void)from;
-    return refuse(ESPIPE);
+    if (is_stream(file)) {
+        return refuse(ESPIPE);
+    }
+    return ecube_file_seek ? ecube_file_seek(file, offset, from) : refuse(EBADF);
 }
 
 /* The heap lies between the image and the end of the program's memory; the kernel says where. */

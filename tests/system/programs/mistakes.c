@@ -34,6 +34,11 @@ static void overlap(void)
     ecube_allreduce(bytes, bytes + 4, 2, ECUBE_INT32, ECUBE_SUM);
 }
 
+static void bad_output(void)
+{
+    ecube_output((void *)4, 8);
+}
+
 static void bad_operator(void)
 {
     ecube_reduce(bytes, more, 1, ECUBE_DOUBLE, ECUBE_BITWISE_XOR, 0);
@@ -202,6 +207,7 @@ static const struct {
                 {"bad-pointer", bad_pointer},
                 {"overlap", overlap},
                 {"bad-operator", bad_operator},
+                {"bad-output", bad_output},
                 {"bad-root", bad_root},
                 {"cut", cut},
                 {"cut-later", cut_later},
