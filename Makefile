@@ -546,7 +546,8 @@ $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(foreach p,$(NATIVE_PROGRAMS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-I.)))
 $(B)/tests/lib/native_test: | $(B)/tests/programs/native_calls.so
-$(B)/tests/lib/native_data_test: | $(B)/tests/programs/native_data.so
+$(eval $(call native_program_rule,tests/programs/native_data_checked.so,tests/lib/programs/native_data.c,--check -I.))
+$(B)/tests/lib/native_data_test: | $(call in,$(B)/tests/programs,native_data.so native_data_checked.so)
 $(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
 $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))

@@ -38,6 +38,8 @@ enum finding_kind {
                                  at */
     FINDING_STILL_OPEN = 11,   /* a transfer at the program's end; began at */
     FINDING_NOT_RECEIVED = 12, /* a message at the program's end: bytes, peer, tag */
+    FINDING_OUTPUT_FREED = 13, /* memory that is to come back as output was freed: all of it; named
+                                  at */
     FINDING_KINDS
 };
 

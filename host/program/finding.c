@@ -41,7 +41,8 @@ const char *finding_name(const struct finding *finding)
                                                      [FINDING_OVERLAP] = "overlap",
                                                      [FINDING_FRAME_GONE] = "frame-gone",
                                                      [FINDING_STILL_OPEN] = "still-open",
-                                                     [FINDING_NOT_RECEIVED] = "not-received"};
+                                                     [FINDING_NOT_RECEIVED] = "not-received",
+                                                     [FINDING_OUTPUT_FREED] = "output-freed"};
 
     return names[finding->kind < FINDING_KINDS ? finding->kind : FINDING_NONE];
 }
@@ -184,6 +185,11 @@ void finding_text(const struct finding *finding, const struct processor *process
     case FINDING_NOT_RECEIVED:
         snprintf(text, FINDING_TEXT_MAX, "never received: a message from rank %d, tag %d, %s",
                  (int)finding->peer, (int)finding->tag, bytes_text(finding->bytes, (char[20]){0}));
+        break;
+    case FINDING_OUTPUT_FREED:
+        snprintf(text, FINDING_TEXT_MAX,
+                 "memory is freed of the output of %s that was named in %s, and is read at the end",
+                 bytes_text(finding->bytes, (char[20]){0}), place);
         break;
     default: snprintf(text, FINDING_TEXT_MAX, "something of kind %u", finding->kind);
     }

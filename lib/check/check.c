@@ -5,6 +5,7 @@
  *     INFO                        the heap becomes the checked one
  *     SEND RECEIVE COLLECTIVE     the transfer's memory must not clash with that of open ones
  *     WAIT TEST WAIT_ANY          of one that is complete: what it sent is what it was
+ *     OUTPUT                      the memory of the program's output must not be freed
  *     EXIT                        all blocks; if the program says that all is well, open transfers
  *                                 and messages that were not received
  *     all but TEST in vain        some of the blocks
@@ -29,6 +30,8 @@ int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second);
 
 static struct transfers transfers;
 static uintptr_t stack_end, memory_end; /* of what programs may name */
+static struct ecube_abi_piece output;   /* what ecube_output has named last */
+static uint32_t output_place;           /* ... and where */
 
 void ecube_check_tell(const struct finding *found)
 {
@@ -38,6 +41,18 @@ void ecube_check_tell(const struct finding *found)
     ecube_check_trap(list, 1, 1, 0);
 }
 
+/* What the host is to fetch; the memory of files is the library's own. */
+static void spare_output(uint32_t address, uint32_t bytes)
+{
+    if (bytes > 0 && output.bytes > 0 && address < output.address + output.bytes &&
+        output.address < address + bytes) {
+        ecube_check_tell(&(struct finding){.kind = FINDING_OUTPUT_FREED,
+                                           .address = output.address,
+                                           .bytes = output.bytes,
+                                           .place = output_place});
+    }
+}
+
 void ecube_check_spare(const void *memory, uint32_t bytes)
 {
     struct finding found;
@@ -45,6 +60,7 @@ void ecube_check_spare(const void *memory, uint32_t bytes)
     if (!ecube_transfers_spare(&transfers, (struct stretch){(uintptr_t)memory, bytes}, &found)) {
         ecube_check_tell(&found);
     }
+    spare_output(ecube_address(memory), bytes);
 }
 
 /* The stack ends a little above this frame, for nothing but the start of the program is there. */
@@ -217,6 +233,19 @@ static void end_program(int32_t status)
     tell_all(found, count);
 }
 
+/* The table changes with files, too, and then names the same output (wire/output.h). */
+static int32_t name_output(uint32_t first, uint32_t second)
+{
+    const struct ecube_abi_piece *pieces = ecube_pointer(first);
+    int32_t status = __real_ecube_call(ECUBE_CALL_OUTPUT, first, second);
+
+    if (status >= 0 && (pieces[1].address != output.address || pieces[1].bytes != output.bytes)) {
+        output = pieces[1];
+        output_place = ecube_check_place;
+    }
+    return status;
+}
+
 int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second)
 {
     int32_t result;
@@ -239,6 +268,7 @@ int32_t __wrap_ecube_call(uint32_t number, uint32_t first, uint32_t second)
         }
         return result;
     case ECUBE_CALL_WAIT_ANY: return wait_any(first, second);
+    case ECUBE_CALL_OUTPUT: look(); return name_output(first, second);
     case ECUBE_CALL_EXIT: end_program((int32_t)first); break;
     case ECUBE_CALL_ABORT: break;
     default: look();

@@ -12,7 +12,7 @@
     ecube_send, ecube_receive, ecube_send_receive, ecube_barrier, ecube_align, ecube_broadcast,    \
         ecube_scatter, ecube_gather, ecube_allgather, ecube_exchange, ecube_exchangev,             \
         ecube_reduce, ecube_allreduce, ecube_reduce_scatter, ecube_scan, ecube_shift,              \
-        ecube_reverse
+        ecube_reverse, ecube_output
 
 #define REMEMBERED_STARTS                                                                          \
     ecube_send_start, ecube_receive_start, ecube_barrier_start, ecube_align_start,                 \

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/processor.h"
+#include "host/program/finding.h"
 #include "host/program/findings.h"
 #include "host/program/ranks.h"
 
@@ -62,6 +64,17 @@ static void add(uint32_t rank, struct finding finding, uint64_t now_us)
 
 static const struct finding message = {
     .kind = FINDING_NOT_RECEIVED, .bytes = 1, .peer = 3, .tag = 5};
+
+TEST(output_that_is_freed_is_told_with_its_size)
+{
+    struct finding freed = {.kind = FINDING_OUTPUT_FREED, .bytes = 10, .address = 0x20a00000};
+    char text[FINDING_TEXT_MAX];
+
+    finding_text(&freed, &processor_armv7a, NULL, text);
+    assert_string_equal(text, "memory is freed of the output of 10 bytes that was named in a place "
+                              "not known, and is read at the end");
+    assert_string_equal(finding_name(&freed), "output-freed");
+}
 
 TEST(equal_ones_are_one_line_when_no_more_come)
 {

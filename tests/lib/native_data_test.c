@@ -9,6 +9,7 @@
 #include "include/ecube/called.h"
 #include "tests/lib/native_host.h"
 #include "tests/testing.h"
+#include "wire/finding.h"
 #include "wire/output.h"
 #include "wire/run.h"
 
@@ -31,17 +32,30 @@ static const struct native_given files_given[] = {
 
 static struct native_run run;
 
-/* The program lies in the folder beside that of this test. */
-static void run_with(const struct native_options *options, const char *what, const char *end)
+/* The file of the program, and the arguments. */
+static void run_program(const char *file, const struct native_options *options, const char *what,
+                        const char *end)
 {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
 
     assert_true(length > 0);
     path[length] = '\0';
-    strcpy(strrchr(path, '/'), "/../programs/native_data.so");
+    strcpy(strrchr(path, '/'), "/../programs/");
+    strcat(path, file);
     native_run_with(&run, path, (const char *const[]){"native_data", what, end, NULL}, options);
     assert_string_equal(run.fault, "");
+}
+
+/* The programs lie in the folder beside that of this test. */
+static void run_with(const struct native_options *options, const char *what, const char *end)
+{
+    run_program("native_data.so", options, what, end);
+}
+
+static void run_checked(const char *what)
+{
+    run_program("native_data_checked.so", &(struct native_options){.given = files_given}, what, "");
 }
 
 static void run_files(const char *what, const char *end)
@@ -287,6 +301,31 @@ TEST(a_kernel_that_takes_no_output_takes_no_files)
     assert_int_equal(run.refused, 0);
     run_with(&options, "output", "");
     assert_true(run.trapped || strstr(run.output, "first -15"));
+}
+
+TEST(with_checks_files_are_the_same)
+{
+    run_checked("changes");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(left("shared"), "abcXe");
+    run_checked("renames");
+    assert_int_equal(run.status, 0);
+    assert_string_equal(left("more"), "c");
+    run_checked("reads");
+    assert_int_equal(run.status, 0);
+    run_checked("output");
+    assert_int_equal(run.status, 0);
+    assert_output("ate");
+}
+
+TEST(the_checks_find_output_that_is_freed)
+{
+    run_files("freed", "");
+    says("");
+    run_checked("freed");
+    assert_true(run.trapped);
+    assert_int_equal(run.status, ECUBE_TRAP_FINDING);
+    assert_int_equal(run.finding, FINDING_OUTPUT_FREED);
 }
 
 /* Each file holds letters in the order of their places. */

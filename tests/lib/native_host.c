@@ -15,6 +15,7 @@
 
 #include "drivers/status.h"
 #include "include/ecube/abi.h"
+#include "wire/finding.h"
 #include "wire/output.h"
 #include "wire/run.h"
 
@@ -440,6 +441,9 @@ static void trap(struct ecube_gate *gate, enum ecube_trap kind, const uint32_t w
     memcpy(machine->run->words, words, sizeof machine->run->words);
     if (kind == ECUBE_TRAP_ERROR) {
         machine->run->called = *(const uint32_t *)memory(machine, words[2]);
+    }
+    if (kind == ECUBE_TRAP_FINDING) {
+        machine->run->finding = finding_unpack(memory(machine, words[0])).kind;
     }
     leave(machine);
 }

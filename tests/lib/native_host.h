@@ -42,6 +42,7 @@ struct native_run {
     uint32_t words[4]; /* of a trap */
     /* What a trap by an error points to: the number of the call. */
     uint32_t called;
+    uint8_t finding;  /* of the first of a trap by findings: its kind */
     uint32_t refused; /* the last call that was refused: its number */
     char output[NATIVE_TEXT_MAX], errors[NATIVE_TEXT_MAX];
     /* All pieces of what it has left (wire/output.h), and their bytes; 0: it has left nothing. */

@@ -378,6 +378,17 @@ static int outside(void)
     return ecube_output(nowhere, 100);
 }
 
+static int freed(void)
+{
+    char *data = calloc(1, 100), *other = calloc(1, 100);
+
+    ecube_output(data, 10);
+    put("file", "w", "a file");
+    free(other);
+    free(data);
+    return 0;
+}
+
 static int unfinished(void)
 {
     FILE *file = must_open("log", "w");
@@ -429,11 +440,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(void);
-    } all[] = {{"given", given},   {"input", input},     {"reads", reads},
-               {"writes", writes}, {"changes", changes}, {"lengths", lengths},
-               {"many", many},     {"names", names},     {"full", full},
-               {"limit", limit},   {"renames", renames}, {"scratch", scratch},
-               {"output", output}, {"outside", outside}, {"unfinished", unfinished},
+    } all[] = {{"given", given},     {"input", input},
+               {"reads", reads},     {"writes", writes},
+               {"changes", changes}, {"lengths", lengths},
+               {"many", many},       {"names", names},
+               {"full", full},       {"limit", limit},
+               {"renames", renames}, {"scratch", scratch},
+               {"output", output},   {"outside", outside},
+               {"freed", freed},     {"unfinished", unfinished},
                {"steps", steps}};
     const char *what = argc > 1 ? argv[1] : "", *end = argc > 2 ? argv[2] : "";
 
