@@ -34,6 +34,21 @@ struct output {
     const char *names; /* of the files, behind each other */
 };
 
+/* The head of the first piece, before the table. */
+static inline void output_head_pack(uint8_t *bytes, uint32_t pieces)
+{
+    put32(bytes, pieces);
+    put32(bytes + 4, 0);
+}
+
+/* A piece, as the table says it that lies at `table`. */
+static inline struct ecube_abi_piece output_piece_at(const uint8_t *table, uint32_t piece)
+{
+    const uint8_t *at = table + piece * OUTPUT_PIECE_BYTES;
+
+    return (struct ecube_abi_piece){get32(at), get32(at + 4)};
+}
+
 static inline uint32_t output_piece_bytes(const struct output *output, uint32_t piece)
 {
     return get32(output->bytes + OUTPUT_HEADER_BYTES + piece * OUTPUT_PIECE_BYTES + 4);

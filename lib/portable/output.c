@@ -61,8 +61,7 @@ static void fill(uint8_t *table, uint32_t pieces, uint32_t bytes)
     uint32_t piece = OUTPUT_FIRST_FILE;
     char *name = (char *)table + OUTPUT_HEADER_BYTES + pieces * OUTPUT_PIECE_BYTES;
 
-    put32(table, pieces);
-    put32(table + 4, 0);
+    output_head_pack(table, pieces);
     set_piece(table, 0, ecube_address(table), bytes);
     set_piece(table, 1, named.address, named.bytes);
     for (const struct output_file *file = ecube_output_files; file; file = file->next) {

@@ -290,9 +290,7 @@ static bool inside(const struct machine *machine, uint32_t address, uint32_t byt
 
 static struct ecube_abi_piece piece_at(const struct machine *machine, uint32_t piece)
 {
-    const uint8_t *at = (const uint8_t *)memory(machine, machine->table) + 8 * piece;
-
-    return (struct ecube_abi_piece){get32(at), get32(at + 4)};
+    return output_piece_at(memory(machine, machine->table), piece);
 }
 
 /* Whether the host could fetch what the program leaves, now. */
