@@ -124,6 +124,7 @@ TEST(a_circuit_that_meets_a_busy_link_is_offered_again)
         assert_int_equal(fake_told(all, EVENT_LOAD_FAILED), 0);
         fake_reply(all, 0, PACKET_CTS, all->controller.name);
         assert_int_equal(all->controller.message_next, 1);
+        assert_int_equal(all->controller.given_bytes, FAKE_IMAGE_BYTES + 3 * FAKE_BLOCK_BYTES);
         fake_free(all);
     }
 }
@@ -179,12 +180,13 @@ static void say_digests(struct fake_nodes *all, uint32_t rank, unsigned first, u
     uint8_t digests[FAKE_SEGMENTS * DIGEST_BYTES];
     const uint8_t *right[FAKE_SEGMENTS] = {all->image_digest[0], all->digests[rank]};
     const uint32_t bytes[FAKE_SEGMENTS] = {FAKE_IMAGE_BYTES, FAKE_BLOCK_BYTES};
-    struct receipt_body receipt = {.model_ns = 7000,
+    struct node_load *load = &all->controller.nodes[rank].load;
+    bool repair = all->controller.nodes[rank].flags & NODE_REPAIRS;
+    struct receipt_body receipt = {.model_ns = repair ? 9500 : 7000,
                                    .first = (uint16_t)first,
                                    .count = (uint16_t)count,
                                    .last = last,
                                    .digests = digests};
-    struct node_load *load = &all->controller.nodes[rank].load;
 
     for (unsigned i = 0; i < count; i++) {
         unsigned segment = load->sent_from + first + i;
@@ -280,7 +282,8 @@ TEST(only_the_segments_that_are_wrong_are_sent_again)
     const struct controller_event *loaded = fake_event(all, EVENT_LOADED);
     assert_int_equal(loaded->done, 3);
     assert_int_equal(loaded->repaired, 1);
-    assert_int_equal(loaded->model_ns, 7000);
+    assert_int_equal(loaded->model_ns, 7000); /* of the first sending; the repair took */
+    assert_int_equal(loaded->repair_ns, 2500);
     fake_free(all);
 }
 
@@ -343,6 +346,10 @@ TEST(a_node_that_is_wrong_after_three_repairs_breaks_the_download)
         say_digests(all, 2, 0, i ? 1 : 2, 1 << FAKE_BLOCKS, true);
         assert_int_equal(fake_told(all, EVENT_LOAD_FAILED), 0);
         expect_repair(all, 2, FAKE_BLOCKS, FAKE_BLOCKS + 1);
+        if (i > 0) { /* the answer to the repair before, once more */
+            fake_reply(all, 2, PACKET_CTS, last_offer(all).name - 1);
+            assert_int_equal(all->controller.message_next, 1 + i);
+        }
         fake_reply(all, 2, PACKET_CTS, last_offer(all).name);
     }
     say_digests(all, 2, 0, 1, 1 << FAKE_BLOCKS, true);

@@ -495,6 +495,30 @@ TEST(room_is_that_of_each_nodes_own_program)
         download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
 }
 
+/* Node 0 has what it brings for node 5 itself; node 4, on the way, has not. */
+TEST(room_is_looked_at_on_the_way_too)
+{
+    struct drawn drawn;
+    struct download_costs costs = {.tau_ns = 1, .memory_end = 1000 + 92 + 899, .list = &drawn.list};
+    struct network network = cube(3);
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    load_list_pack(drawn.bytes, 8, 1, 2);
+    load_program_pack(drawn.bytes, 0, &(struct load_program){.count = 8, .top = 1000});
+    load_segment_pack(drawn.bytes, 0, &(struct load_segment){.count = 1, .bytes = 900});
+    load_segment_pack(
+        drawn.bytes, 1,
+        &(struct load_segment){.first = 5, .count = 1, .bytes = 900, .flags = LOAD_SAME});
+    open_drawn(&drawn);
+    assert_false(
+        download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_non_null(strstr(error, "node 4 would hold"));
+    costs.memory_end++;
+    assert_true(
+        download_make_plan(&plan, STRATEGY_SCATTER, DOWNLOAD_X_BEST, &network, &costs, error));
+}
+
 TEST(a_comparison_tells_what_each_strategy_would_do)
 {
     struct drawn drawn;

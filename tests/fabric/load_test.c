@@ -239,7 +239,7 @@ static void load_random(const char *network, uint64_t seed, struct memory_fault 
 
 TEST(every_node_gets_its_own_of_every_shape)
 {
-    static const char *const networks[] = {"cube:0", "cube:1", "cube:3",   "cube:4",
+    static const char *const networks[] = {"cube:0", "cube:1",   "cube:3",   "cube:4",
                                            "ring:5", "mesh:2x3", "mesh:3x4", "torus:4x3"};
 
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -313,8 +313,10 @@ static void load_and_change(struct fabric *fabric, struct bundle *bundle, uint32
     while (load->state != LOAD_SENDING) {
         fabric_round(fabric);
     }
+    assert_true(node_takes_memory(fabric->nodes[0].node));
     ((uint8_t *)fabric_at(fabric, 0, address))[0] ^= 1;
     assert_true(fabric_run(fabric, is_over));
+    assert_false(node_takes_memory(fabric->nodes[0].node)); /* nothing began anew */
 }
 
 TEST(what_is_wrong_at_a_node_is_sent_to_it_again)
@@ -469,15 +471,17 @@ TEST(a_list_with_segments_outside_is_refused)
 /* Node 0 has room for its own, and not for what it would pass on to the others. */
 TEST(what_finds_no_room_to_be_passed_on_is_told)
 {
-    struct fabric *fabric = fabric_make(3, 4096, 9, no_fault, ipsc860);
+    struct fabric *fabric = fabric_make(2, 4096, 9, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    add(bundle, (struct load_segment){.count = 8, .bytes = 20000, .step = 20000}, &fabric->seed);
+    add(bundle, (struct load_segment){.count = 4, .bytes = 15000, .step = 15000}, &fabric->seed);
+    bundle->end = FABRIC_IMAGE + 0x10000; /* the message is no longer than all memory */
     seal(bundle);
     assert_true(fabric_run(fabric, has_booted));
     assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
     assert_true(fabric_run(fabric, is_over));
     assert_int_equal(fabric->told[EVENT_LOAD_FAILED], 1);
+    assert_true(fabric->nodes[0].node->load.opened); /* it was the list that said so */
     assert_int_equal(fabric->nodes[0].node->load.status, E_NO_ROOM);
     assert_int_equal(fabric->nodes[0].node->program, PROGRAM_NONE);
     fabric_free(fabric);

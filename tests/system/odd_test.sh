@@ -71,8 +71,9 @@ many_arguments() {
     tool_succeeds run --network cube:0 "$arguments" $(seq 5000)
     grep -qF '[4999] [5000]' out || fail "the last arguments"
     long=$(printf 'x%.0s' $(seq 100000))
-    tool_succeeds run --network cube:1 "$arguments" "$long"
-    tool run --network cube:5 "$arguments" "$long"
+    tool_succeeds run --network cube:5 "$arguments" "$long"
+    set -- "$long" "$long" "$long" "$long"
+    tool run --network cube:1 "$arguments" "$@" "$@" "$@"
     [ "$status" -eq 2 ] || fail "status $status"
     [ "$(cat out err | wc -l)" -eq 1 ] || { cut -c1-200 out err; fail "more than one line: the machine was booted"; }
     grep -q 'the arguments are too long: .* has room for' err || fail "no line on the arguments"

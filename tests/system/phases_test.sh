@@ -249,13 +249,13 @@ link_in_place() {
     rm "$directory"
 }
 
-# In JSON a control character takes six; what is too long for all machines is not sent.
+# In JSON a control character takes six; what is too long for any program is not sent.
 long_requests() {
     machine_up
     word=$(head -c 110000 /dev/zero | tr '\0' '\001')
     tool_succeeds load --name lab "$examples/hello.elf" "$word" "$word"
     set -- "$word" "$word" "$word" "$word" "$word"
-    answers 2 'the arguments are too long: 1100[0-9]* bytes, a machine of 1 nodes' load --name lab "$examples/hello.elf" "$@" "$@"
+    answers 2 'the arguments are too long: 1100[0-9]* bytes, a program has room for 1048576' load --name lab "$examples/hello.elf" "$@" "$@"
     ends
 }
 
@@ -269,6 +269,6 @@ check "while a machine ends every verb is told so" ending
 check "verbs give up a machine whose process is stopped, and what they wanted is not done" stopped
 check "a load gives up a machine whose process is stopped meanwhile" stopped_amid_a_load
 check "a machine that takes no more connections is given up, too" crowded
-check "arguments reach the machine if any has room for them, else they are refused" long_requests
+check "arguments reach the machine if a program has room for them, else they are refused" long_requests
 check "'up' and 'down' agree on a symbolic link in the place of a machine's directory" link_in_place
 cases_done
