@@ -27,7 +27,8 @@ struct machine_arguments {
     const char *qemu;
 };
 
-/* --strategy, --x, --timeout, --output, --files-to, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
+/* --strategy, --x, --timeout, --output, --files-to, --json, --quiet, --verbose, --check, and
+ * PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
