@@ -119,8 +119,8 @@ enum event_kind {
     EVENT_KERNEL_FAULT, /* the kernel of `rank` has stopped: fault. The machine is broken */
     EVENT_ENDED,        /* the run is over: reason; of ENDED_STANDS and ENDED_TIMEOUT waits.h */
 
-    /* What programs have left: gather.bytes of all nodes, since base_ns. The owner gives memory for it
-     * (controller_collect), or stops it. */
+    /* What programs have left: gather.bytes of all nodes, since base_ns. The owner gives memory for
+     * it (controller_collect), or stops it. */
     EVENT_MEASURED,
     EVENT_GATHER_PROGRESS, /* the outputs of done nodes are here */
     EVENT_GATHERED,        /* all are: from base_ns to model_ns; gather: bytes, predicted_ns */

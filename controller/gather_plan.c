@@ -126,17 +126,17 @@ static struct range range_of(const struct replay *replay, uint32_t root, uint32_
 /* Each part is collected before its root sends it on, the nearest first. */
 static bool collect(struct replay *replay, uint32_t root, uint32_t count)
 {
-    struct range open[NETWORK_HALVINGS_MAX + 1];
+    struct range ranges[NETWORK_HALVINGS_MAX + 1];
     unsigned deep = 1;
 
-    open[0] = range_of(replay, root, count);
+    ranges[0] = range_of(replay, root, count);
     for (;;) {
-        struct range *range = &open[deep - 1];
+        struct range *range = &ranges[deep - 1];
         if (range->next < range->parts) {
             uint32_t part,
                 offset = network_part(replay->network, range->count, range->next++, &part);
             CHECK(deep <= NETWORK_HALVINGS_MAX);
-            open[deep++] = range_of(replay, range->root + offset, part);
+            ranges[deep++] = range_of(replay, range->root + offset, part);
             continue;
         }
         if (!has_room(replay, range)) {
@@ -145,8 +145,8 @@ static bool collect(struct replay *replay, uint32_t root, uint32_t count)
         if (--deep == 0) {
             return true;
         }
-        send(replay, range->root, open[deep - 1].root);
-        replay->nodes[open[deep - 1].root].held_bytes += replay->nodes[range->root].held_bytes;
+        send(replay, range->root, ranges[deep - 1].root);
+        replay->nodes[ranges[deep - 1].root].held_bytes += replay->nodes[range->root].held_bytes;
     }
 }
 

@@ -4,10 +4,11 @@
  *
  * The ranges are those of a download, backwards: in the order of ranks, each collected by its first
  * node, as network.h halves. Their sizes come from two numbers: the range of node 0 is halved
- * `chain` times, every other one until it is `depth` halvings deep. With depth 0 that is decremental
- * scattering backwards, and with enough of both each node is a range by itself.
+ * `chain` times, every other one until it is `depth` halvings deep. With depth 0 that is
+ * decremental scattering backwards, and with enough of both each node is a range by itself.
  *
- *     cube:3, chain 2, depth 0: {0,1}, {2,3}, {4..7}     chain 2, depth 2: {0,1}, {2,3}, {4,5}, {6,7}
+ *     cube:3, chain 2, depth 0    {0,1}, {2,3}, {4..7}
+ *             chain 2, depth 2    {0,1}, {2,3}, {4,5}, {6,7}
  *
  * Of the ranges for which each collecting node has room those are taken that come from the least
  * depth, and of these the ones that take the least time by replay: the same steps as the nodes and

@@ -4,12 +4,12 @@
  *   MEASURING    MEASURE goes to one node after another, as the router has room; each says how much
  *                it has when its last program is over (MEASURED). Then EVENT_MEASURED
  *   MEASURED     the owner gives memory (controller_collect), and it is planned (gather_plan.h)
- *   COLLECTING   BEGIN goes to the roots of AHEAD_MAX ranges, so that they collect at the same time;
- *                GRANT to one after another, in the order of ranks, when the one before is here.
- *                Its circuit brings its table and then the outputs, each to its place
+ *   COLLECTING   BEGIN goes to the roots of AHEAD_MAX ranges, so that they collect at the same
+ *                time; GRANT to one after another, in the order of ranks, when the one before is
+ *                here. Its circuit brings its table and then the outputs, each to its place
  *
- * COLLECT is repeated until it has an answer, as an offer is (loader.c): after 300 ms, or 20 ms when
- * the node has said RETRY. GRANT is answered by the circuit.
+ * COLLECT is repeated until it has an answer, as an offer is (loader.c): after 300 ms, or 20 ms
+ * when the node has said RETRY. GRANT is answered by the circuit.
  *
  * Who is silent is told as in a download, by the same list: all nodes that have not said how much
  * they have, then all whose outputs are not here. Whatever a node says that cannot be so ends the

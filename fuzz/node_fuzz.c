@@ -18,6 +18,7 @@
 #include "router/channel.h"
 #include "router/channel_state.h"
 #include "wire/circuit.h"
+#include "wire/gather.h"
 
 enum action {
     DO_STEP,
@@ -40,6 +41,7 @@ enum action {
     DO_COLLECTIVE,
     DO_FAULT,
     DO_WAIT,
+    DO_GATHER,
     DO_COUNT
 };
 
@@ -375,6 +377,31 @@ static void push_offer(struct input *input)
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
 
+/* How much is there, or: collect it, for anyone; names are few, so that they come again. */
+static void push_gather(struct input *input)
+{
+    struct neighbour *neighbour = read_neighbour(input);
+    uint32_t from = read_place(input), name = UINT32_C(1) << 31;
+    struct lie lie = read_lie(input);
+    uint8_t what = input_u8(input), count = input_u8(input), body[COLLECT_BYTES];
+    struct measure_body measure = {.name = name | (what >> 4 & 3), .generation = what >> 6 == 3};
+    struct collect_body collect = {.name = measure.name,
+                                   .count = count,
+                                   .stage = what & 1,
+                                   .generation = measure.generation,
+                                   .base_ns = what & 2 ? input_u32(input) : 0};
+
+    if (what & 4) {
+        measure_pack(body, &measure);
+        neighbour_packet(neighbour, PACKET_MEASURE, from, node_id(world.node), body, MEASURE_BYTES,
+                         &lie);
+    } else {
+        collect_pack(body, &collect);
+        neighbour_packet(neighbour, PACKET_COLLECT, from, node_id(world.node), body, sizeof body,
+                         &lie);
+    }
+}
+
 static void push_hello(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
@@ -447,7 +474,10 @@ static uint32_t read_address(struct input *input, uint8_t what)
     return what & 1 ? input_u32(input) : WORLD_PROGRAM + 256 + input_u16(input) % 16000u;
 }
 
-enum { FIXED = 7 }; /* in three bits: where it says, code and constants lie */
+enum {
+    FIXED = 7,    /* in three bits: where it says, code and constants lie */
+    OUTPUT = 0xff /* in place of a call's number, for one that is larger than those drawn */
+};
 
 /* Any call with any arguments; what it may make the kernel write is granted first. */
 static void call(struct input *input)
@@ -475,7 +505,13 @@ static void call(struct input *input)
         world_grant(&world, arguments[0], sizeof(struct ecube_abi_clock));
     }
     if (number % 12 != ECUBE_CALL_RECEIVE && number % 12 != ECUBE_CALL_COLLECTIVE) {
-        world_call(&world, number < 0xf0 ? number % 12 : number, arguments);
+        bool output = number == OUTPUT;
+        arguments[1] = output ? arguments[1] % 8 : arguments[1]; /* pieces */
+        world_call(&world,
+                   output          ? ECUBE_CALL_OUTPUT
+                   : number < 0xf0 ? number % 12
+                                   : number,
+                   arguments);
     }
 }
 
@@ -630,6 +666,7 @@ static void operate(struct input *input)
     case DO_MESSAGE: call_message(input); break;
     case DO_COLLECTIVE: call_collective(input); break;
     case DO_WAIT: call_wait(input); break;
+    case DO_GATHER: push_gather(input); break;
     default: fault(input); break;
     }
 }

@@ -23,8 +23,8 @@
  *   GRANT to one of them at a time: whose circuit has a place here. Each is repeated, BEGIN until
  *   the child has said that it collects, GRANT until its circuit comes.
  * - Its own GRANT may come at any time, and is kept.
- * - A circuit that was refused by a hop waits for ANSWER_RETRY_US. SENDING waits for the links only:
- *   whoever has granted it takes all of it.
+ * - A circuit that was refused by a hop waits for ANSWER_RETRY_US. SENDING waits for the links
+ *   only: whoever has granted it takes all of it.
  * - MEASURED is owed until the last program is over: told, its collective through, and no circuit
  *   of it left. From then on nothing that takes model time begins here but the gather.
  * - COLLECT is put off (RETRY) for the same, and as long as circuits of an earlier gather go on.
@@ -462,8 +462,8 @@ static uint32_t portions(const struct node *node)
     return 1 + 2 * (uint32_t)node->gather.children + node->output_count;
 }
 
-/* There is one more, unless a debugger has changed the program's table since: then the receiver hears
- * that the rest will not come. */
+/* There is one more, unless a debugger has changed the program's table since: then the receiver
+ * hears that the rest will not come. */
 static void feed(struct node *node, uint32_t token)
 {
     struct gather *gather = &node->gather;
@@ -554,8 +554,8 @@ void gather_notice(struct node *node, const struct notice *notice)
 
 /* What is due --------------------------------------------------------------------------------- */
 
-/* Hashes a slice of the own output, which lies where the program has left it: what is hashed is what
- * is sent. */
+/* Hashes a slice of the own output, which lies where the program has left it: what is hashed is
+ * what is sent. */
 static void hash_slice(struct node *node)
 {
     struct gather *gather = &node->gather;

@@ -13,8 +13,9 @@
  * A step, in this order:
  *
  *     router_take    what the links hold becomes notices
- *     node_work      rounds of: handle all notices; pump collective, messages, download, gather, reports;
- *                    let the router move. Until a round brings nothing new, ROUNDS_MAX at most
+ *     node_work      rounds of: handle all notices; pump collective, messages, download, gather,
+ *                    reports; let the router move. Until a round brings nothing new, ROUNDS_MAX
+ *                    at most
  *     router_flush   the frames of all rounds go to the links at once
  *
  * Invariants
@@ -162,9 +163,9 @@ static void take_start(struct node *node, const struct notice *notice)
 }
 
 /* QUEUED, RETRY, CTS and CANCEL answer an RTS, an OFFER or a COLLECT of this node; CANCEL also
- * answers one of its CTSs. The body has only a name, so load.c and gather.c look first whether it is
- * their own. message.c would
- * answer the CTS for an OFFER with a CANCEL, for it knows no message of that name. */
+ * answers one of its CTSs. The body has only a name, so load.c and gather.c look first whether it
+ * is their own. message.c would answer the CTS for an OFFER with a CANCEL, for it knows no message
+ * of that name. */
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};

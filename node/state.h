@@ -3,8 +3,9 @@
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
- * it on, pieces.c says where its bytes lie; gather.c brings back what programs have left; call.c serves system calls; report.c reports to the host. Each file begins with the states
- * of what it moves.
+ * it on, pieces.c says where its bytes lie; gather.c brings back what programs have left; call.c
+ * serves system calls; report.c reports to the host. Each file begins with the states of what it
+ * moves.
  */
 #pragma once
 
@@ -227,7 +228,7 @@ struct node {
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct unexpected unexpected[UNEXPECTED_PLACES]; /* in order of arrival */
-    /* the table of pieces that the program has named (ECUBE_CALL_OUTPUT), until the next download */
+    /* the table of pieces that the program has named, until the next download */
     uint32_t output_address, output_count;
     struct gather gather;
     uint8_t pool_free[POOL_MAX]; /* free buffers, the next one last */

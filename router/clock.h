@@ -7,7 +7,8 @@
  *     t := t0 + xi;  for each hop: t := max(t, f_h) + tau
  *     done := max(t, ps, r, pr) + (i + k - 1) * element
  *
- * Of a download's circuit k does not count the list in front (open_charged, wire/circuit.h).
+ * Of a download's circuit k does not count the list in front (open_charged, wire/circuit.h). Of a
+ * circuit to or from the host xi, and tau of its link, are sigma times as much.
  *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
  * (i+k-1)*element. Of a download k is the data alone (open_charged, wire/circuit.h).
@@ -27,7 +28,7 @@ struct profile {
     uint32_t xi_ns;
     uint32_t tau_ns;
     uint32_t element_ns;
-    uint16_t sigma_permille; /* start-up of a host message, against that between nodes */
+    uint16_t sigma_permille; /* start-up of a message to or from the host, against others */
     uint8_t all_port;        /* 1: a node may use all its links at once: ps and pr do not count */
 };
 

@@ -20,7 +20,7 @@ void identity_take(struct router *router, unsigned port);
 /* What this end says at a port. */
 void identity_hello(const struct router *router, unsigned port, struct hello *hello);
 
-/* The start-up of a message of this router's to `dst`, and the time of its hop over a port: those to
- * and from the host, and of its links, are sigma times those between nodes. */
+/* The start-up of a message of this router's to `dst`, and the time of its hop over a port: those
+ * to and from the host, and of its links, are sigma times those between nodes. */
 uint64_t identity_xi(const struct router *router, uint32_t dst);
 uint32_t identity_tau(const struct router *router, unsigned port);

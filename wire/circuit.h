@@ -10,11 +10,12 @@
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   of a message: its name in the CTS, OFFER or COLLECT; of a schedule's circuit: the step; of a
- *           request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with OPEN_BEHIND,
- *           of its name for the request before it that has no answer yet, as in an RTS (message.h)
- *   tag     of a message: its tag; of a download or gather (OPEN_IMAGE): so many bytes in front of it
- *           take no model time, for they only say what the data is
+ *   match   of a message: its name in the CTS, OFFER or COLLECT; of a schedule's circuit: the step;
+ *           of a request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with
+ *           OPEN_BEHIND, of its name for the request before it that has no answer yet, as in an
+ *           RTS (message.h)
+ *   tag     of a message: its tag; of a download or gather (OPEN_IMAGE): so many bytes in front of
+ *           it take no model time, for they only say what the data is
  *   epoch   of its schedule; of a message: of the last schedule that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says

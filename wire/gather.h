@@ -2,16 +2,16 @@
  * gather.h - what programs have left (output.h) on its way to the host: what host and nodes say to
  * each other, and the table in front of the outputs.
  *
- * When no program runs any more, the host asks each node how much it has (MEASURE). Then it collects
- * ranges of ranks as a download scatters them, backwards: the first node of a range takes in what
- * the others have, and sends all of it on, over one circuit.
+ * When no program runs any more, the host asks each node how much it has (MEASURE). Then it
+ * collects ranges of ranks as a download scatters them, backwards: the first node of a range takes
+ * in what the others have, and sends all of it on, over one circuit.
  *
  *   MEASURE   to a node: 0 name u32 | 4 generation u8 of the program | 5 spare[3]
  *   COLLECT   to the first node of a range, from the host or from the node that collects for it:
  *             0 name u32 | 4 count u32 of the range | 8 stage u8, enum collect_stage |
- *             9 generation u8 | 10 spare[6] | 16 base ns u64: no circuit is issued before this time.
- *             QUEUED (message.h) answers the first stage: it is being done. RETRY: not yet. CANCEL:
- *             it cannot be. The circuit answers the second
+ *             9 generation u8 | 10 spare[6] | 16 base ns u64: no circuit is issued before this
+ *             time. QUEUED (message.h) answers the first stage: it is being done. RETRY: not yet.
+ *             CANCEL: it cannot be. The circuit answers the second
  *   MEASURED  to the host: 0 name u32 | 4 status i32 | 8 bytes u32 of all pieces | 12 room u32: so
  *             many bytes of others it can hold | 16 model ns u64, no port or link of its is busy
  *             later. Without being asked: it cannot collect its range, or not send it on: status

@@ -4,8 +4,8 @@
  * each rank has written, in a folder of its own (--files-to).
  *
  * A file is written beside its place and then takes it: whatever goes wrong, no file is there that
- * looks whole and is not. One that is no regular file, as a pipe, is written as it is. Names of files
- * come from programs: one that is absolute, or leads out of its folder, is not written.
+ * looks whole and is not. One that is no regular file, as a pipe, is written as it is. Names of
+ * files come from programs: one that is absolute, or leads out of its folder, is not written.
  *
  * Units    bytes; model time in ns
  * Errors   exit statuses: 1 a program has left what cannot be read, or may not be written; 2 a file
@@ -59,8 +59,8 @@ bool outputs_give(struct outputs *outputs, const struct network *network, uint64
 /* All of it has come to that memory. */
 void outputs_came(struct outputs *outputs, uint64_t model_ns, uint64_t predicted_ns);
 
-/* Writes what has come; `whole`: all programs have ended by themselves, else what they have named is
- * not written. Tells what goes wrong; returns the exit status that it makes. */
+/* Writes what has come; `whole`: all programs have ended by themselves, else what they have named
+ * is not written. Tells what goes wrong; returns the exit status that it makes. */
 int outputs_write(struct outputs *outputs, struct teller *teller, bool whole);
 
 /* Nothing has come: says so, once. Returns the exit status that it makes. */

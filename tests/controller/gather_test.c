@@ -1,6 +1,6 @@
 /*
- * The controller asks what programs have left, with nodes that a test plays: what they say twice, cut
- * short, wrong or never.
+ * The controller asks what programs have left, with nodes that a test plays: what they say twice,
+ * cut short, wrong or never.
  */
 #include "tests/testing.h"
 

@@ -1,6 +1,7 @@
 /*
  * leaves.c - leaves BYTES FILES END [NAME]: each node leaves an output of (rank + 1) * BYTES bytes
- * that it names, and so many files, "file-0" and so on, or NAME and "NAME-1" and so on; then it ends:
+ * that it names, and so many files, "file-0" and so on, or NAME and "NAME-1" and so on; then it
+ * ends:
  *
  *   exit     with status 0; rank 1 with 7
  *   wait     waits for a message that never comes
@@ -8,8 +9,8 @@
  *   fault    rank 1 comes to an undefined instruction
  *   spoil    exits, rank 1 with a piece in its list that is not its memory
  *
- * Byte i of rank r's output is the letter 'A' + (r + i) % 26; file k of rank r has r + k lines "rank
- * r file k".
+ * Byte i of rank r's output is the letter 'A' + (r + i) % 26; file k of rank r has r + k lines
+ * "rank r file k".
  */
 #include <stdio.h>
 #include <stdlib.h>
