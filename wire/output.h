@@ -3,8 +3,8 @@
  * files that it has written.
  *
  * The program keeps a table of pieces in its memory and names it to the kernel once
- * (ECUBE_CALL_OUTPUT). When the program has ended, the host fetches the pieces one behind the other.
- * The first piece is this, and begins with the table itself, so that what the kernel has read and
+ * (ECUBE_CALL_OUTPUT). When it has ended, the host fetches the pieces one behind the other. The
+ * first piece is this, and begins with the table itself, so that what the kernel has read and
  * what the host reads are the same, wherever the program was stopped:
  *
  *   0 pieces u32 | 4 spare u32 | 8 the table: address u32, bytes u32 of each piece |

@@ -51,7 +51,8 @@ struct drawn {
 
 static void open_drawn(struct drawn *drawn)
 {
-    uint32_t bytes = load_list_bytes(get16(drawn->bytes + 4), get16(drawn->bytes + 6));
+    struct load_list list = load_list_at(drawn->bytes);
+    uint32_t bytes = load_list_bytes(list.programs, list.segments);
 
     assert_true(bytes <= sizeof drawn->bytes);
     assert_true(load_list_open(&drawn->list, drawn->bytes, bytes));

@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/computer/target.h"
 #include "host/job/job_list.h"
 
-enum { PAGE = 4096, BASE = 0x40b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
+enum { PAGE = 4096, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
+
+/* Where images begin. */
+static uint32_t base(void)
+{
+    return target_board()->image_base;
+}
 
 static struct network network_of(enum network_kind kind, unsigned count)
 {
@@ -74,12 +81,12 @@ struct made {
 static void make_image(struct job_image *image, unsigned number, const char *path)
 {
     image->path = strdup(path);
-    image->image = (struct image){.base = BASE,
+    image->image = (struct image){.base = base(),
                                   .bytes = IMAGE_BYTES,
-                                  .bss_end = BASE + IMAGE_BYTES + number * 5 * PAGE,
-                                  .entry = BASE,
-                                  .code_end = BASE + PAGE,
-                                  .constants_end = BASE + 2 * PAGE,
+                                  .bss_end = base() + IMAGE_BYTES + number * 5 * PAGE,
+                                  .entry = base(),
+                                  .code_end = base() + PAGE,
+                                  .constants_end = base() + 2 * PAGE,
                                   .data = malloc(IMAGE_BYTES)};
     memset(image->image.data, 'a' + (int)number, IMAGE_BYTES);
     memset(image->image.data + PAGE, '=', PAGE);
@@ -154,17 +161,17 @@ static void unmake(struct made *made)
     free(made);
 }
 
-/* A node's memory from BASE on, as the list fills it; each byte once. */
+/* A node's memory from its image on, as the list fills it; each byte once. */
 static uint8_t *memory_of(const struct made *made, uint32_t rank)
 {
     const struct load_list *list = &made->list.list;
-    uint32_t room = load_program_of(list, rank).top - BASE;
+    uint32_t room = load_program_of(list, rank).top - base();
     uint8_t *memory = calloc(1, room), *written = calloc(1, room);
     const uint8_t *string = NULL, (*digests)[DIGEST_BYTES] = NULL;
 
     for (uint32_t i = 0; i < list->segments; i++) {
         struct load_segment segment = load_segment_at(list, i);
-        uint32_t number = rank - segment.first, at = segment.address - BASE;
+        uint32_t number = rank - segment.first, at = segment.address - base();
         struct sha256_ctx sha;
         uint8_t digest[DIGEST_BYTES];
 
@@ -194,7 +201,7 @@ static void check_entry(const struct made *made, uint32_t rank, unsigned number,
 {
     const struct load_program program = load_program_of(&made->list.list, rank);
     const struct data_file *file = &made->files[number];
-    const uint8_t *block = memory + (program.data_start - BASE);
+    const uint8_t *block = memory + (program.data_start - base());
     struct block_entry entry = block_entry_at(block, number);
 
     assert_int_equal(entry.kind, file->kind);
@@ -203,7 +210,7 @@ static void check_entry(const struct made *made, uint32_t rank, unsigned number,
     bool private = file->kind == BLOCK_PRIVATE;
     assert_true(private ? entry.address >= program.data_end
                         : entry.address + entry.bytes <= program.data_end);
-    assert_memory_equal(memory + (entry.address - BASE), file->string + data_from(file, rank),
+    assert_memory_equal(memory + (entry.address - base()), file->string + data_from(file, rank),
                         entry.bytes);
 }
 
@@ -217,7 +224,7 @@ TEST(every_node_gets_its_program_its_block_and_its_data)
         const struct image *image = &made->images[number].image;
         struct load_program program = load_program_of(&made->list.list, rank);
         uint8_t *memory = memory_of(made, rank);
-        const uint8_t *block = memory + (program.data_start - BASE);
+        const uint8_t *block = memory + (program.data_start - base());
         struct block_header header;
 
         assert_string_equal(made->images[number].path, second ? "b.elf" : "dir/a.elf");
