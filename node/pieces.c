@@ -36,9 +36,7 @@ static uint8_t *memory_at(const struct node *node, uint32_t address)
 
 struct load_list load_list_of(const struct node *node)
 {
-    const uint8_t *bytes = memory_at(node, node->load.top);
-
-    return (struct load_list){bytes, get32(bytes), get16(bytes + 4), get16(bytes + 6)};
+    return load_list_at(memory_at(node, node->load.top));
 }
 
 static bool covers(const struct load_segment *segment, uint32_t rank)

@@ -152,6 +152,12 @@ static inline struct load_segment load_segment_at(const struct load_list *list, 
                                  .flags = at[20]};
 }
 
+/* A list at its place, which load_list_open has looked at or is about to. */
+static inline struct load_list load_list_at(const uint8_t *bytes)
+{
+    return (struct load_list){bytes, get32(bytes), get16(bytes + 4), get16(bytes + 6)};
+}
+
 /* Whether the bytes are a list: counts that fit its length, each node with one program, segments of
  * nodes that there are, none with gaps or without bytes. Addresses are not looked at. */
 static inline bool load_list_open(struct load_list *list, const uint8_t *bytes, uint32_t length)
@@ -161,7 +167,7 @@ static inline bool load_list_open(struct load_list *list, const uint8_t *bytes, 
     if (length < LOAD_LIST_HEADER_BYTES) {
         return false;
     }
-    *list = (struct load_list){bytes, get32(bytes), get16(bytes + 4), get16(bytes + 6)};
+    *list = load_list_at(bytes);
     if (list->programs == 0 || list->programs > LOAD_PROGRAMS_MAX || list->segments == 0 ||
         list->segments > LOAD_SEGMENTS_MAX ||
         length != load_list_bytes(list->programs, list->segments)) {
