@@ -34,8 +34,8 @@ struct data_arguments {
     unsigned count;
 };
 
-/* --node, --strategy, --x, --explain, --timeout, --json, --quiet, --verbose, --check, those of data,
- * and PROGRAM ARGUMENT... */
+/* --node, --strategy, --x, --explain, --timeout, --json, --quiet, --verbose, --check, those of
+ * data, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
