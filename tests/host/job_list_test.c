@@ -10,7 +10,7 @@
 
 #include "host/job/job_list.h"
 
-enum { PAGE = 4096, BASE = 0x40b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
+enum { PAGE = 4096, BASE = 0x20b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
 
 static struct network network_of(enum network_kind kind, unsigned count)
 {
