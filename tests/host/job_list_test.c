@@ -10,7 +10,7 @@
 
 #include "host/job/job_list.h"
 
-enum { PAGE = 4096, BASE = 0x20b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
+enum { PAGE = 4096, BASE = 0x20b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100, FILES = 5 };
 
 static struct network network_of(enum network_kind kind, unsigned count)
 {
@@ -65,7 +65,7 @@ TEST(nodes_get_the_programs_that_they_are_listed_for)
 struct made {
     struct records records;
     struct job_image images[2];
-    struct data_file files[4];
+    struct data_file files[FILES];
     struct job_request request;
     struct job_list list;
 };
@@ -116,7 +116,7 @@ static struct made *make(void)
                                          .program_count = 2,
                                          .arguments = arguments,
                                          .argument_count = 2,
-                                         .data_count = 4};
+                                         .data_count = FILES};
     assert_int_equal(records_make(&made->records, &made->request, &network, &message), 0);
     for (unsigned i = 0; i < 2; i++) {
         make_image(&made->images[i], i, made->records.paths[i]);
@@ -124,11 +124,15 @@ static struct made *make(void)
     struct job_data *data = made->request.data;
     make_file(&made->files[0], &data[0], BLOCK_COMMON, 100, 0, 100);
     make_file(&made->files[1], &data[1], BLOCK_INPUT, 50, 20, 7 * 20 + 50);
-    make_file(&made->files[2], &data[2], BLOCK_PRIVATE, 0, 0, 8 * 40);
+    make_file(&made->files[2], &data[2], BLOCK_PRIVATE, 0, 0, 8 * 400);
     make_file(&made->files[3], &data[3], BLOCK_FILE, 70, 0, 70);
+    make_file(&made->files[4], &data[4], BLOCK_PRIVATE, 0, 0, 8 * 10);
     made->files[2].starts = calloc(NODES + 1, sizeof *made->files[2].starts);
-    for (uint32_t i = 1; i <= NODES; i++) { /* 40 bytes each, but for node 1 with 30, 2 with 50 */
-        made->files[2].starts[i] = i * UINT64_C(40) - (i == 2 ? 10 : 0);
+    made->files[4].starts = calloc(NODES + 1, sizeof *made->files[4].starts);
+    for (uint32_t i = 1; i <= NODES;
+         i++) { /* 400 bytes each, but for node 1 with 300, 2 with 500 */
+        made->files[2].starts[i] = i * UINT64_C(400) - (i == 2 ? 100 : 0);
+        made->files[4].starts[i] = i * UINT64_C(10);
     }
     const struct job_contents contents = {.request = &made->request,
                                           .nodes = NODES,
@@ -148,7 +152,7 @@ static void unmake(struct made *made)
         free(made->images[i].path);
         free(made->images[i].image.data);
     }
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < FILES; i++) {
         data_close(&made->files[i]);
     }
     free(made);
@@ -230,13 +234,13 @@ TEST(every_node_gets_its_program_its_block_and_its_data)
         assert_int_equal(header.rank, rank);
         assert_int_equal(header.size, NODES);
         assert_int_equal(header.argument_count, 3);
-        assert_int_equal(header.entry_count, 4);
-        const char *text = (const char *)block + BLOCK_HEADER_BYTES + 4 * BLOCK_ENTRY_BYTES;
+        assert_int_equal(header.entry_count, FILES);
+        const char *text = (const char *)block + BLOCK_HEADER_BYTES + FILES * BLOCK_ENTRY_BYTES;
         assert_string_equal(text, second ? "b.elf" : "a.elf");
         assert_string_equal(text + 6, "x");
         assert_string_equal(text + 8, "yz");
         assert_string_equal(text + 11, "name");
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < FILES; i++) {
             check_entry(made, rank, i, memory);
         }
         free(memory);
@@ -261,6 +265,6 @@ TEST(what_programs_have_in_common_is_sent_once)
     }
     /* windows of five runs of nodes, 0-1, 2-3, 4-5, 6, 7 */
     uint64_t windows = 3 * (20 + 50) + 2 * 50;
-    assert_int_equal(all, 2 * IMAGE_BYTES - PAGE + blocks + 100 + windows + 8 * 40 + 70);
+    assert_int_equal(all, 2 * IMAGE_BYTES - PAGE + blocks + 100 + windows + 8 * 400 + 70 + 8 * 10);
     unmake(made);
 }
