@@ -197,8 +197,8 @@ static bool pump_owed(struct controller *controller)
         struct controller_node *node = &controller->nodes[rank];
 
         /* Several may be owed. A bit that has been sent is taken off at once, so that a second try
-         * does not send it twice when another finds no room. Text of a run that is over is nobody's,
-         * and its place in the entry may be a download's. */
+         * does not send it twice when another finds no room. Text of a run that is over is
+         * nobody's, and its place in the entry may be a download's. */
         if (node->due & PACKET_DUE_TAKEN && controller->phase == PHASE_RUN &&
             send_taken(controller, rank) != E_OK) {
             return false;

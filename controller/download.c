@@ -5,7 +5,7 @@
  * message to the root of a block has what its nodes need, what they have in common once; the root
  * keeps the first half and gives the rest on, again with what those have in common.
  *
- *     cube:3, decremental, x = 1; sets of M bytes, Delta on: a message to c nodes has M + (c-1) Delta
+ *     cube:3, decremental, x = 1; of sets of M bytes, Delta on, c nodes need M + (c-1) Delta
  *
  *         host   4: M + 3 Delta | 2: M + Delta | 0: M + Delta
  *         4                       6: M + Delta | 5, 7: M each

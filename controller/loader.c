@@ -16,9 +16,9 @@
  * A message is the list of the load, then the pieces of its segments, which lie where the owner has
  * them; the list is not charged in model time, as OPEN's tag says.
  *
- * Every node then says what it holds (RECEIPT): its length, and the digest of each segment. When all
- * have, those that hold wrong bytes get the wrong segments again, each by a message of its own that
- * lives as above (up to three times). When all are right, the machine is loaded.
+ * Every node then says what it holds (RECEIPT): its length, and the digest of each segment. When
+ * all have, those that hold wrong bytes get the wrong segments again, each by a message of its own
+ * that lives as above (up to three times). When all are right, the machine is loaded.
  *
  * Who is silent: the nodes without a receipt stand in a list, in the order in which they were last
  * heard, so that looking for the one that has been silent for longest takes no time. Whoever is

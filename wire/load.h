@@ -152,7 +152,7 @@ static inline struct load_segment load_segment_at(const struct load_list *list, 
                                  .flags = at[20]};
 }
 
-/* The list that begins there, which is one. */
+/* A list at its place, which load_list_open has looked at or is about to. */
 static inline struct load_list load_list_at(const uint8_t *bytes)
 {
     return (struct load_list){bytes, get32(bytes), get16(bytes + 4), get16(bytes + 6)};
@@ -225,8 +225,8 @@ static inline struct load_piece load_segment_piece(const struct load_segment *se
                                (uint64_t)(end - 1 - first) * segment->step + segment->bytes};
 }
 
-/* The piece of segment `index` in a message to a range: with those behind it that are LOAD_SAME, so
- * that it is there when any of them is needed; nothing when it is one of those itself. */
+/* The piece of segment `index` in a message to a range: with those behind it that are LOAD_SAME, and
+ * so of step 0 all of them; nothing when it is one of those itself. */
 static inline struct load_piece load_piece(const struct load_list *list, uint32_t index,
                                            uint32_t first, uint32_t count)
 {

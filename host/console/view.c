@@ -160,7 +160,8 @@ static void draw_progress(struct view *view, const json_t *event, const char *ph
     double bytes = number_of(event, "bytes"), total_bytes = number_of(event, "total_bytes");
     char line[TERMINAL_LINE_MAX];
 
-    if (total_bytes >= BYTES_SHOWN_MIN && bytes <= total_bytes) {
+    /* When the host has sent all, nodes still pass it on: then receipts say more. */
+    if (total_bytes >= BYTES_SHOWN_MIN && bytes < total_bytes) {
         draw_download(view, done, total, bytes, total_bytes, line);
     } else {
         terminal_progress(line, STDERR_FILENO, phase, done, total, unit_of(phase, total));

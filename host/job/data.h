@@ -8,7 +8,7 @@
  * Of an input node i gets `window` bytes from i * step on:
  *
  *     --window 5 --stride 2   | 0 1 2 3 4 | 5 6 | 7 8 |    nodes 0, 1, 2: 0-4, 2-6, 4-8
- *     --window 2 --stride 3   | 0 1 | - | 3 4 | - | 6 7    2 and 5 are nobody's: 0 1 3 4 6 7 is kept
+ *     --window 2 --stride 3   | 0 1 | - | 3 4 | - | 6 7    2, 5 are nobody's: 0 1 3 4 6 7 is kept
  *
  * Units    bytes
  */

@@ -64,8 +64,8 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
-/* What goes to the process that holds the machine is JSON, and what no machine takes stays here. The
- * daemon reads the files itself, so it gets whole paths. */
+/* What goes to the process that holds the machine is JSON, and what no machine takes stays here.
+ * The daemon reads the files itself, so it gets whole paths. */
 static int make_request(const struct load_arguments *arguments, const struct job_request *job,
                         json_t **request, struct message *message)
 {

@@ -106,7 +106,8 @@ static void make_program(struct fake_nodes *all)
     memset(all->image, 0x5a, FAKE_IMAGE_BYTES);
     digest_of(all->image, FAKE_IMAGE_BYTES, all->image_digest[0]);
     for (uint32_t rank = 0; rank < nodes; rank++) {
-        memcpy(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, &rank, sizeof rank);
+        block_pack(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES,
+                   &(struct block_header){.rank = rank, .size = nodes});
         digest_of(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, FAKE_BLOCK_BYTES,
                   all->digests[rank]);
     }

@@ -8,16 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/computer/target.h"
 #include "host/job/job_list.h"
 
-enum { PAGE = 4096, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100 };
-
-/* Where images begin. */
-static uint32_t base(void)
-{
-    return target_board()->image_base;
-}
+enum { PAGE = 4096, BASE = 0x20b00000, NODES = 8, IMAGE_BYTES = 3 * PAGE + 100, FILES = 5 };
 
 static struct network network_of(enum network_kind kind, unsigned count)
 {
@@ -72,7 +65,7 @@ TEST(nodes_get_the_programs_that_they_are_listed_for)
 struct made {
     struct records records;
     struct job_image images[2];
-    struct data_file files[4];
+    struct data_file files[FILES];
     struct job_request request;
     struct job_list list;
 };
@@ -81,12 +74,12 @@ struct made {
 static void make_image(struct job_image *image, unsigned number, const char *path)
 {
     image->path = strdup(path);
-    image->image = (struct image){.base = base(),
+    image->image = (struct image){.base = BASE,
                                   .bytes = IMAGE_BYTES,
-                                  .bss_end = base() + IMAGE_BYTES + number * 5 * PAGE,
-                                  .entry = base(),
-                                  .code_end = base() + PAGE,
-                                  .constants_end = base() + 2 * PAGE,
+                                  .bss_end = BASE + IMAGE_BYTES + number * 5 * PAGE,
+                                  .entry = BASE,
+                                  .code_end = BASE + PAGE,
+                                  .constants_end = BASE + 2 * PAGE,
                                   .data = malloc(IMAGE_BYTES)};
     memset(image->image.data, 'a' + (int)number, IMAGE_BYTES);
     memset(image->image.data + PAGE, '=', PAGE);
@@ -123,7 +116,7 @@ static struct made *make(void)
                                          .program_count = 2,
                                          .arguments = arguments,
                                          .argument_count = 2,
-                                         .data_count = 4};
+                                         .data_count = FILES};
     assert_int_equal(records_make(&made->records, &made->request, &network, &message), 0);
     for (unsigned i = 0; i < 2; i++) {
         make_image(&made->images[i], i, made->records.paths[i]);
@@ -131,11 +124,15 @@ static struct made *make(void)
     struct job_data *data = made->request.data;
     make_file(&made->files[0], &data[0], BLOCK_COMMON, 100, 0, 100);
     make_file(&made->files[1], &data[1], BLOCK_INPUT, 50, 20, 7 * 20 + 50);
-    make_file(&made->files[2], &data[2], BLOCK_PRIVATE, 0, 0, 8 * 40);
+    make_file(&made->files[2], &data[2], BLOCK_PRIVATE, 0, 0, 8 * 400);
     make_file(&made->files[3], &data[3], BLOCK_FILE, 70, 0, 70);
+    make_file(&made->files[4], &data[4], BLOCK_PRIVATE, 0, 0, 8 * 10);
     made->files[2].starts = calloc(NODES + 1, sizeof *made->files[2].starts);
-    for (uint32_t i = 1; i <= NODES; i++) { /* 40 bytes each, but for node 1 with 30, 2 with 50 */
-        made->files[2].starts[i] = i * UINT64_C(40) - (i == 2 ? 10 : 0);
+    made->files[4].starts = calloc(NODES + 1, sizeof *made->files[4].starts);
+    for (uint32_t i = 1; i <= NODES;
+         i++) { /* 400 bytes each, but for node 1 with 300, 2 with 500 */
+        made->files[2].starts[i] = i * UINT64_C(400) - (i == 2 ? 100 : 0);
+        made->files[4].starts[i] = i * UINT64_C(10);
     }
     const struct job_contents contents = {.request = &made->request,
                                           .nodes = NODES,
@@ -155,23 +152,23 @@ static void unmake(struct made *made)
         free(made->images[i].path);
         free(made->images[i].image.data);
     }
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < FILES; i++) {
         data_close(&made->files[i]);
     }
     free(made);
 }
 
-/* A node's memory from its image on, as the list fills it; each byte once. */
+/* A node's memory from BASE on, as the list fills it; each byte once. */
 static uint8_t *memory_of(const struct made *made, uint32_t rank)
 {
     const struct load_list *list = &made->list.list;
-    uint32_t room = load_program_of(list, rank).top - base();
+    uint32_t room = load_program_of(list, rank).top - BASE;
     uint8_t *memory = calloc(1, room), *written = calloc(1, room);
     const uint8_t *string = NULL, (*digests)[DIGEST_BYTES] = NULL;
 
     for (uint32_t i = 0; i < list->segments; i++) {
         struct load_segment segment = load_segment_at(list, i);
-        uint32_t number = rank - segment.first, at = segment.address - base();
+        uint32_t number = rank - segment.first, at = segment.address - BASE;
         struct sha256_ctx sha;
         uint8_t digest[DIGEST_BYTES];
 
@@ -201,16 +198,18 @@ static void check_entry(const struct made *made, uint32_t rank, unsigned number,
 {
     const struct load_program program = load_program_of(&made->list.list, rank);
     const struct data_file *file = &made->files[number];
-    const uint8_t *block = memory + (program.data_start - base());
-    struct block_entry entry = block_entry_at(block, number);
+    const uint8_t *block = memory + (program.data_start - BASE);
+    struct block_entry entry;
 
+    assert_true(block_entry_unpack(block + BLOCK_HEADER_BYTES + number * BLOCK_ENTRY_BYTES,
+                                   BLOCK_ENTRY_BYTES, &entry));
     assert_int_equal(entry.kind, file->kind);
     assert_int_equal(entry.bytes, data_bytes(file, rank));
     assert_int_equal(entry.address % 64, 0);
     bool private = file->kind == BLOCK_PRIVATE;
     assert_true(private ? entry.address >= program.data_end
                         : entry.address + entry.bytes <= program.data_end);
-    assert_memory_equal(memory + (entry.address - base()), file->string + data_from(file, rank),
+    assert_memory_equal(memory + (entry.address - BASE), file->string + data_from(file, rank),
                         entry.bytes);
 }
 
@@ -224,7 +223,7 @@ TEST(every_node_gets_its_program_its_block_and_its_data)
         const struct image *image = &made->images[number].image;
         struct load_program program = load_program_of(&made->list.list, rank);
         uint8_t *memory = memory_of(made, rank);
-        const uint8_t *block = memory + (program.data_start - base());
+        const uint8_t *block = memory + (program.data_start - BASE);
         struct block_header header;
 
         assert_string_equal(made->images[number].path, second ? "b.elf" : "dir/a.elf");
@@ -235,13 +234,13 @@ TEST(every_node_gets_its_program_its_block_and_its_data)
         assert_int_equal(header.rank, rank);
         assert_int_equal(header.size, NODES);
         assert_int_equal(header.argument_count, 3);
-        assert_int_equal(header.entry_count, 4);
-        const char *text = (const char *)block + BLOCK_HEADER_BYTES + 4 * BLOCK_ENTRY_BYTES;
+        assert_int_equal(header.entry_count, FILES);
+        const char *text = (const char *)block + BLOCK_HEADER_BYTES + FILES * BLOCK_ENTRY_BYTES;
         assert_string_equal(text, second ? "b.elf" : "a.elf");
         assert_string_equal(text + 6, "x");
         assert_string_equal(text + 8, "yz");
         assert_string_equal(text + 11, "name");
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < FILES; i++) {
             check_entry(made, rank, i, memory);
         }
         free(memory);
@@ -266,6 +265,6 @@ TEST(what_programs_have_in_common_is_sent_once)
     }
     /* windows of five runs of nodes, 0-1, 2-3, 4-5, 6, 7 */
     uint64_t windows = 3 * (20 + 50) + 2 * 50;
-    assert_int_equal(all, 2 * IMAGE_BYTES - PAGE + blocks + 100 + windows + 8 * 40 + 70);
+    assert_int_equal(all, 2 * IMAGE_BYTES - PAGE + blocks + 100 + windows + 8 * 400 + 70 + 8 * 10);
     unmake(made);
 }

@@ -64,8 +64,8 @@ TEST(a_page_that_an_image_has_twice_goes_with_two_of_the_other)
 
 TEST(a_shorter_last_page_is_equal_to_one_as_long_only)
 {
-    const struct page_image images[] = {image(0, "AB", 100), image(1, "AB", 100),
-                                        image(2, "AB", 101)};
+    const struct page_image images[] = {image(0, "AB", 100), image(1, "AB", 101),
+                                        image(2, "AB", 100)};
     unsigned count;
     struct page_run *runs = pages_find(images, 3, &count);
 
@@ -73,8 +73,8 @@ TEST(a_shorter_last_page_is_equal_to_one_as_long_only)
     expect_run(&runs[0], 0, 0, PAGE, false);
     expect_run(&runs[2], 2, 0, PAGE, true);
     expect_run(&runs[3], 0, 1, 100, false);
-    expect_run(&runs[4], 1, 1, 100, true);
-    expect_run(&runs[5], 2, 1, 101, false);
+    expect_run(&runs[4], 2, 1, 100, true);
+    expect_run(&runs[5], 1, 1, 101, false);
     free(runs);
 }
 

@@ -101,7 +101,7 @@ TEST(a_list_that_cannot_be_is_refused)
 
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         pack(list);
-        put32(list + wrong[i].at, wrong[i].word);
+        memcpy(list + wrong[i].at, (const uint8_t[]){U32(wrong[i].word)}, 4);
         assert_false(load_list_open(&open, list, LIST_BYTES));
     }
     pack(list);
