@@ -283,7 +283,7 @@ void world_end(struct world *world)
     invariants_check_end(world);
     /* a gather may write where the program's heap was */
     bool gathered = world->node->gather.number > 0;
-    uint32_t end = gathered ? world->node->load.bss_end - WORLD_PROGRAM : WORLD_PROGRAM_BYTES;
+    uint32_t end = gathered ? world->node->load.top - WORLD_PROGRAM : WORLD_PROGRAM_BYTES;
     for (uint32_t i = 0; i < WORLD_PROGRAM_BYTES && i < end; i++) {
         CHECK(world->granted[i] || world->program[i] == world->copy[i]);
     }

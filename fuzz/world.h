@@ -54,7 +54,7 @@ struct world {
 void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation);
 
-/* Makes the list what it is before somebody lies, and its digest; the OFFER of all segments of it to
+/* Makes the list what it is before somebody lies, and its digest; the OFFER of all its segments to
  * so many nodes. */
 void world_list(struct world *world);
 void world_seal_list(struct world *world);

@@ -163,7 +163,8 @@ static bool program_fits(const struct node *node, const struct load_program *pro
            program->data_end <= program->top && ends_fit(program, base);
 }
 
-/* Takes what the list says of the node's program. Where nothing is protected, data is not either. */
+/* Takes what the list says of the node's program. Where nothing is protected, nor is
+ * data. */
 static void take_program(struct node *node, const struct load_program *program)
 {
     struct load *load = &node->load;

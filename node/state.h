@@ -358,11 +358,11 @@ struct load_list load_list_of(const struct node *node);
 struct load_cursor load_cursor_at(const struct node *node, uint32_t first, uint32_t count);
 /* Passes the next bytes of that data that lie side by side in this node's memory: where. */
 struct load_run load_next_run(const struct node *node, struct load_cursor *cursor);
-/* The number of the next of the node's own segments, `index` or behind it, that is sent; to_segment:
- * there is none. */
+/* The number of the next of the node's own segments, `index` or behind it, that is sent;
+ * to_segment: there is none. */
 uint32_t load_own_from(const struct node *node, uint32_t index);
-/* Where the bytes of one of these lie in the end, and where they came to: another place when several
- * have the same. */
+/* Where the bytes of one of these lie in the end, and where they came to: another place when
+ * several have the same. */
 struct load_run load_own_place(const struct node *node, uint32_t index, const uint8_t **came);
 
 /* The child that gets the next half, while more than this node is left. */

@@ -225,8 +225,8 @@ static inline struct load_piece load_segment_piece(const struct load_segment *se
                                (uint64_t)(end - 1 - first) * segment->step + segment->bytes};
 }
 
-/* The piece of segment `index` in a message to a range: with those behind it that are LOAD_SAME, and
- * so of step 0 all of them; nothing when it is one of those itself. */
+/* The piece of segment `index` in a message to a range: with those behind it that are LOAD_SAME, so
+ * it is there when any of them is needed; nothing when it is one of those itself. */
 static inline struct load_piece load_piece(const struct load_list *list, uint32_t index,
                                            uint32_t first, uint32_t count)
 {

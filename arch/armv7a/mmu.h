@@ -64,7 +64,7 @@ bool mmu_touch(uintptr_t address);
 void mmu_forget_program(void);
 
 /* Protects a program: code is [image, code_end), constants are [code_end, constants_end) and
- * [data_start, data_end), all on pages. With constants that end at `image` nothing is protected, and
+ * [data_start, data_end), all on pages. With constants that end at `image` nothing is protected:
  * all of the region may be written and run. The processor may remember the old rights:
  * mmu_forget_lookups. */
 void mmu_protect(uintptr_t image, const struct mmu_ends *ends);

@@ -27,8 +27,8 @@ enum { SCENARIO_PROGRAMS = 1, SCENARIO_SEGMENTS = 2 };
 /* Where a node's memory lies. */
 struct layout {
     bool checked;
-    /* addresses of a scenario's program: its arguments; its image, of any size up to image_room; its
-     * private block; where its free memory begins */
+    /* addresses of a scenario's program: its arguments; its image, of any size up to image_room;
+     * its private block; where its free memory begins */
     uint32_t program_address, image_address, block_address, top;
     uint32_t image_room;
     uint64_t program_bytes; /* of all nodes */
