@@ -5,6 +5,7 @@
  *
  *   exit     with status 0; rank 1 with 7
  *   wait     waits for a message that never comes
+ *   stall    waits in a barrier, but rank 1 for a message
  *   abort    rank 1 ends the run, the others wait
  *   fault    rank 1 comes to an undefined instruction
  *   spoil    exits, rank 1 with a piece in its list that is not its memory
@@ -94,7 +95,10 @@ static int end(const char *how)
     if (strcmp(how, "fault") == 0 && ecube_rank() == 1) {
         __builtin_trap();
     }
-    if (strcmp(how, "wait") == 0 || strcmp(how, "abort") == 0) {
+    if (strcmp(how, "stall") == 0 && ecube_rank() != 1) {
+        ecube_barrier();
+    }
+    if (strcmp(how, "wait") == 0 || strcmp(how, "stall") == 0 || strcmp(how, "abort") == 0) {
         ecube_receive(&byte, 1, (ecube_rank() + 1) % ecube_size(), 9, NULL);
     }
     return strcmp(how, "exit") == 0 && ecube_rank() == 1 ? 7 : 0;
