@@ -102,7 +102,7 @@ ends_badly() {
         ends $way wait 124
         ends $way stall 124
     done
-    ends run wait 124 "--timeout 3s"
+    ends run spin 124 "--timeout 10s"
 }
 
 # A status of its own is no bad end.
