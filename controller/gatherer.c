@@ -140,6 +140,10 @@ static void take_measure(struct controller *controller, uint32_t rank,
     if (!controller_has(controller, rank, NODE_SILENT)) {
         return; /* it has said so before */
     }
+    if (measured->status != E_OK && measured->status != E_FAULT) {
+        fail(controller, GATHER_ERROR, rank, measured->status);
+        return;
+    }
     loader_forget(controller, rank);
     node->output_bytes = measured->bytes;
     node->output_room = measured->room;

@@ -255,6 +255,7 @@ static void begin(struct node *node, const struct collect_body *collect, uint32_
                         .count = collect->count,
                         .children = (uint8_t)network_parts(&node->router.network, collect->count),
                         .bytes = (uint32_t)extent.bytes,
+                        .hash_piece = extent.bytes ? 0 : node->output_count,
                         .base_ns = collect->base_ns,
                         .clock_ns = collect->base_ns};
     gather->placed[0] = extent.end;

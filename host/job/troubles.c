@@ -435,6 +435,10 @@ static void tell_gather_failed(struct programs *programs, const struct controlle
     json_t *members = tell_node_members("outputs-failed", event->rank);
     char text[WORDS_MAX];
 
+    if (event->reason == GATHER_STOPPED) {
+        json_decref(members);
+        return;
+    }
     json_object_set_new(members, "error",
                         event->status ? json_integer(event->status) : json_null());
     words_of_event(programs->controller, event, text);

@@ -100,8 +100,9 @@ ends_badly() {
         ends $way abort 5
         ends $way fault 132
         ends $way wait 124
+        ends $way stall 124
     done
-    ends run wait 124 "--timeout 3s"
+    ends run spin 124 "--timeout 10s"
 }
 
 # A status of its own is no bad end.
@@ -200,7 +201,7 @@ simulated_node_dies() {
     died=0
     for event in $(seq $((first + 1)) 7 "$last"); do
         rm -f named
-        tool sim --network cube:3 --fail "$event:kill" --output named "$leaves.so" 3000 1 end
+        tool sim --network cube:3 --fail "$event:$1" --output named "$leaves.so" 3000 1 end
         if [ "$status" -eq 3 ]; then
             died=$((died + 1))
             words | grep -Eq 'node [0-7]|link [0-7]|host' || { words; fail "event $event: nobody is named"; }
@@ -245,7 +246,8 @@ check "no name leads out of the folder of its rank" names_are_looked_at
 check "a place where nothing can be written is told before anything starts" places_are_looked_at
 check "a disk that is full leaves no file that looks whole" no_room_on_the_disk
 check "a node that dies amid it is named" node_dies
-check "... whenever it dies" simulated_node_dies
+check "... whenever it dies" simulated_node_dies kill
+check "a link that is cut amid it ends it with a name" simulated_node_dies cut
 check "what links lose or damage is sent again" lost_and_damaged
 check "--json says what came" told_as_json
 cases_done

@@ -5,6 +5,8 @@
  *
  *   exit     with status 0; rank 1 with 7
  *   wait     waits for a message that never comes
+ *   spin     computes for ever
+ *   stall    waits in a barrier, but rank 1 for a message
  *   abort    rank 1 ends the run, the others wait
  *   fault    rank 1 comes to an undefined instruction
  *   spoil    exits, rank 1 with a piece in its list that is not its memory
@@ -86,15 +88,25 @@ static void leave(size_t bytes, int files, const char *name)
 
 static int end(const char *how)
 {
+    volatile unsigned spins = 0;
     char byte;
 
-    if (strcmp(how, "abort") == 0 && ecube_rank() == 1) {
-        ecube_abort(5);
+    if (strcmp(how, "abort") == 0) {
+        ecube_barrier(); /* all have left what they leave */
+        if (ecube_rank() == 1) {
+            ecube_abort(5);
+        }
+    }
+    while (strcmp(how, "spin") == 0) {
+        spins++;
     }
     if (strcmp(how, "fault") == 0 && ecube_rank() == 1) {
         __builtin_trap();
     }
-    if (strcmp(how, "wait") == 0 || strcmp(how, "abort") == 0) {
+    if (strcmp(how, "stall") == 0 && ecube_rank() != 1) {
+        ecube_barrier();
+    }
+    if (strcmp(how, "wait") == 0 || strcmp(how, "stall") == 0 || strcmp(how, "abort") == 0) {
         ecube_receive(&byte, 1, (ecube_rank() + 1) % ecube_size(), 9, NULL);
     }
     return strcmp(how, "exit") == 0 && ecube_rank() == 1 ? 7 : 0;
