@@ -435,6 +435,61 @@ static bool have_room(struct search *search, enum strategy strategy, unsigned x)
     return true;
 }
 
+/* Ways. */
+
+/* Links that circuits take; where the host sends to single nodes there are few enough. */
+struct links {
+    const struct network *network;
+    uint8_t taken[2 * DOWNLOAD_MESSAGES_MAX][NETWORK_PORTS_MAX];
+};
+
+/* Whether a way shares a link with those that were taken; `take`: it is taken itself. */
+static bool shares_link(struct links *links, uint32_t from, uint32_t to, bool take)
+{
+    bool shared = false;
+
+    while (from != to) {
+        unsigned port = network_next_hop(links->network, from, to);
+
+        shared |= links->taken[from][port] != 0;
+        links->taken[from][port] |= take;
+        from = network_neighbour(links->network, from, port);
+    }
+    return shared;
+}
+
+static void take_scatter(struct links *links, uint32_t root, uint32_t count)
+{
+    while (count > 1) {
+        uint32_t half = network_half(links->network, count);
+
+        shares_link(links, root, root + half, true);
+        take_scatter(links, root + half, count - half);
+        count = half;
+    }
+}
+
+/* Whether the host's messages to single nodes may meet those that a block's nodes send each other:
+ * whichever is first at a link, the other waits, and then no replay is right.
+ *
+ *     mesh:3x3, the block 0 to 5: 0 sends to 2 by way of 1, and the host to 8 by 1, 2 and 5 */
+static bool contends(const struct search *search, unsigned x)
+{
+    struct links links = {.network = search->network};
+    uint32_t block = block_of(&search->chain, x);
+    bool shared = false;
+
+    if (search->network->nodes > 2 * DOWNLOAD_MESSAGES_MAX) {
+        return false; /* too many messages, or none to single nodes */
+    }
+    take_scatter(&links, 0, block);
+    for (uint32_t rank = block; rank < search->network->nodes; rank++) {
+        uint32_t first = network_host_root(search->network, rank);
+        shared |= shares_link(&links, first, rank, false);
+    }
+    return shared;
+}
+
 /* Choice. */
 
 static void try(struct search *search, enum strategy strategy, unsigned x)
@@ -468,7 +523,9 @@ static void try_all(struct search *search, enum strategy strategy, int x)
         try(search, strategy, (unsigned)x);
     } else {
         for (unsigned i = 0; i <= halvings; i++) {
-            try(search, strategy, i);
+            if (strategy != STRATEGY_SEQUENTIAL_SCATTER || !contends(search, i)) {
+                try(search, strategy, i);
+            }
         }
     }
 }

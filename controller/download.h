@@ -72,7 +72,9 @@ bool download_parse_strategy(const char *text, enum strategy *strategy,
 const char *download_strategy_name(enum strategy strategy);
 
 /* Lists the messages of a strategy. x may be DOWNLOAD_X_BEST: the smallest of those that take the
- * least time and have room at all roots. */
+ * least time and have room at all roots. Of sequential-scatter only those are taken whose messages
+ * never wait for each other on a link; of one that the user chooses the prediction may be too
+ * small. */
 bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
                         const struct network *network, const struct download_costs *costs,
                         char error[DOWNLOAD_ERROR_MAX]);
