@@ -199,10 +199,8 @@ static void check_entry(const struct made *made, uint32_t rank, unsigned number,
     const struct load_program program = load_program_of(&made->list.list, rank);
     const struct data_file *file = &made->files[number];
     const uint8_t *block = memory + (program.data_start - BASE);
-    struct block_entry entry;
+    struct block_entry entry = block_entry_at(block, number);
 
-    assert_true(block_entry_unpack(block + BLOCK_HEADER_BYTES + number * BLOCK_ENTRY_BYTES,
-                                   BLOCK_ENTRY_BYTES, &entry));
     assert_int_equal(entry.kind, file->kind);
     assert_int_equal(entry.bytes, data_bytes(file, rank));
     assert_int_equal(entry.address % 64, 0);
