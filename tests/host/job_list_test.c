@@ -228,7 +228,7 @@ TEST(every_node_gets_its_program_its_block_and_its_data)
         assert_memory_equal(memory, image->data, IMAGE_BYTES);
         assert_true(program.bss_end <= program.data_start && program.data_start % PAGE == 0 &&
                     program.data_end % PAGE == 0 && program.top % PAGE == 0);
-        assert_true(block_unpack(block, BLOCK_HEADER_BYTES, &header));
+        assert_true(block_unpack(block, program.data_end - program.data_start, &header));
         assert_int_equal(header.rank, rank);
         assert_int_equal(header.size, NODES);
         assert_int_equal(header.argument_count, 3);

@@ -138,8 +138,9 @@ same() {
 
 examples_are_right() {
     folder=$examples
-    for source in "$source_tree"/examples/*/*.c; do
-        name=$(basename "$source" .c)
+    for program in "$examples"/*.elf; do
+        name=$(basename "$program" .elf)
+        source=$source_tree/examples/$name/$name.c
         case $name in
         complete_exchange) set -- 16 1000 ;;
         collectives) set -- allreduce 16 1000 ;;

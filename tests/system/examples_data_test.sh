@@ -29,8 +29,8 @@ on_nodes() {
 }
 
 in_the_simulator() {
-    printf 'P5\n# grey\n40 37\n255\n' >small.pgm
-    head -c 1480 "$source_tree/LICENSE" >>small.pgm
+    printf 'P5\n# grey\n40 25\n255\n' >small.pgm
+    head -c 1000 "$source_tree/LICENSE" >>small.pgm
     draws -s image mesh:2x4 small.pgm blur 3
     draws -s image cube:2 small.pgm sharpen 2
     draws -s match ring:7 "$source_tree/LICENSE" the of
