@@ -259,7 +259,7 @@ static void print_outputs(FILE *file, const json_t *outputs)
     for (size_t i = 0; i < json_array_size(list); i++) {
         bytes += json_number_value(json_array_get(list, i));
     }
-    fprintf(file, "gather    %.0f bytes, model %.3f us, by replay %.3f us", bytes,
+    fprintf(file, "gather    %.0f bytes, model %.3f us, predicted %.3f us", bytes,
             number_of(outputs, "model_us"), number_of(outputs, "predicted_us"));
     if (path) {
         fprintf(file, ", to %s", path);
