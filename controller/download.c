@@ -607,6 +607,7 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
     *plan = (struct download_plan){.strategy = search.strategy, .x = search.x};
     add_messages(plan, &search);
     plan->predicted_ns = download_replay_ns(costs, network, plan->messages, plan->count);
+    plan->contends = plan->strategy == STRATEGY_SEQUENTIAL_SCATTER && contends(&search, plan->x);
     return true;
 }
 

@@ -64,6 +64,7 @@ struct download_plan {
     struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     uint64_t bytes;        /* that the host sends, in all messages */
     uint64_t predicted_ns; /* download_replay_ns of them */
+    bool contends;         /* they may meet on links, and then take longer than that */
 };
 
 /* Reads the name of a strategy. */

@@ -301,12 +301,13 @@ void view_result(struct view *view, const json_t *result)
             snprintf(wall, sizeof wall, "wall %.1f ms, ", wall_ms);
         }
         fprintf(file,
-                "download  %s, x %.0f, sends %.0f, %.0f bytes, model %.3f us, predicted %.3f us, "
+                "download  %s, x %.0f, sends %.0f, %.0f bytes, model %.3f us, predicted %s%.3f us, "
                 "%sreceipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
                 number_of(download, "sends"), number_of(download, "bytes"),
-                number_of(download, "model_us"), number_of(download, "predicted_us"), wall,
-                receipts, nodes);
+                number_of(download, "model_us"),
+                json_is_true(json_object_get(download, "contends")) ? "at least " : "",
+                number_of(download, "predicted_us"), wall, receipts, nodes);
         print_repairs(file, download);
     }
     print_outputs(file, json_object_get(result, "outputs"));

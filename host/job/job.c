@@ -240,15 +240,15 @@ json_t *job_describe_download(const struct job *job, uint32_t nodes)
 {
     const struct download_plan *plan = &job->plan;
     bool complete = job->receipts == nodes;
-    json_t *download =
-        json_pack("{s:s, s:b, s:i, s:i, s:I, s:o, s:f, s:o, s:i, s:i, s:o}", "strategy",
-                  download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
-                  (int)plan->x, "sends", (int)plan->count, "bytes", (json_int_t)plan->bytes,
-                  "model_us", complete ? json_real((double)job->model_ns / 1e3) : json_null(),
-                  "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
-                  complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(),
-                  "receipts", (int)job->receipts, "repaired", (int)job->repaired, "repair_us",
-                  job->repaired ? json_real((double)job->repair_ns / 1e3) : json_null());
+    json_t *download = json_pack(
+        "{s:s, s:b, s:i, s:i, s:I, s:o, s:f, s:b, s:o, s:i, s:i, s:o}", "strategy",
+        download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
+        (int)plan->x, "sends", (int)plan->count, "bytes", (json_int_t)plan->bytes, "model_us",
+        complete ? json_real((double)job->model_ns / 1e3) : json_null(), "predicted_us",
+        (double)plan->predicted_ns / 1e3, "contends", plan->contends, "wall_ms",
+        complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(), "receipts",
+        (int)job->receipts, "repaired", (int)job->repaired, "repair_us",
+        job->repaired ? json_real((double)job->repair_ns / 1e3) : json_null());
 
     if (job->explained) {
         json_object_set_new(download, "strategies", describe_choices(job));

@@ -543,6 +543,7 @@ TEST(messages_that_would_meet_on_a_link_are_not_chosen)
     assert_true(download_make_plan(&chosen, STRATEGY_SEQUENTIAL_SCATTER, DOWNLOAD_X_BEST, &network,
                                    &costs, error));
     assert_true(chosen.x != 3 && plan.predicted_ns < chosen.predicted_ns);
+    assert_true(plan.contends && !chosen.contends);
 }
 
 TEST(a_comparison_tells_what_each_strategy_would_do)
