@@ -31,7 +31,8 @@ struct bundle {
     struct load_segment segment[SEGMENTS_MAX];
     uint8_t *strings[SEGMENTS_MAX];
     uint8_t (*digests[SEGMENTS_MAX])[DIGEST_BYTES];
-    struct download_message message;
+    struct download_message messages[NETWORK_DIMS_MAX + 1];
+    unsigned message_count;
     struct load_program program[PROGRAMS];
 };
 
@@ -128,7 +129,8 @@ static struct bundle *bundle_make(uint32_t nodes)
     assert_non_null(bundle);
     bundle->nodes = nodes;
     bundle->end = FABRIC_IMAGE;
-    bundle->message = (struct download_message){.root = 0, .count = nodes};
+    bundle->messages[bundle->message_count++] =
+        (struct download_message){.root = 0, .count = nodes};
     return bundle;
 }
 
@@ -170,8 +172,8 @@ static enum controller_refusal begin_load(struct fabric *fabric, struct bundle *
                                    .strings = (const uint8_t *const *)bundle->strings,
                                    .digests =
                                        (const uint8_t(*const *)[DIGEST_BYTES])bundle->digests,
-                                   .messages = &bundle->message,
-                                   .count = 1};
+                                   .messages = bundle->messages,
+                                   .count = bundle->message_count};
 
     return controller_load(&fabric->controller, &load, fabric->now_us);
 }
@@ -276,6 +278,95 @@ TEST(windows_go_once_over_each_link)
     assert_int_equal(fabric->nodes[6].node->load.message_bytes, bundle->list_bytes + BYTES + STEP);
     fabric_free(fabric);
     bundle_free(bundle);
+}
+
+/* A point of the paper's figures: 2^d windows of M bytes, each Delta on. */
+struct point {
+    unsigned dims, x;
+    uint32_t set_bytes, delta;
+    uint64_t beta_ns;
+};
+
+enum { FIGURE_DIMS = 6, TAU_NS = 8000 };
+
+/* Formula (9) as it is printed, with sigma 1.5 and tau_h = tau. */
+static uint64_t formula_9_ns(const struct point *p)
+{
+    uint64_t messages = p->dims - p->x + 1, common = p->set_bytes - p->delta;
+    uint64_t bytes = common * (messages + p->x) + p->delta * ((1u << p->dims) + (1u << p->x) - 1);
+
+    return messages * p->beta_ns * 3 / 2 + p->x * p->beta_ns + bytes * TAU_NS;
+}
+
+static void choose_x(struct point *p)
+{
+    struct point other = *p;
+
+    for (other.x = 0; other.x <= p->dims; other.x++) {
+        if (other.x == 0 || formula_9_ns(&other) < formula_9_ns(p)) {
+            p->x = other.x;
+        }
+    }
+}
+
+/* To the roots of subcubes of dimension d - 1, ..., x and x. */
+static struct bundle *point_make(const struct point *p, uint64_t *seed)
+{
+    struct bundle *bundle = bundle_make(1u << p->dims);
+
+    bundle->message_count = 0;
+    for (unsigned dims = p->dims; dims-- > p->x;) {
+        bundle->messages[bundle->message_count++] =
+            (struct download_message){.root = 1u << dims, .count = 1u << dims};
+    }
+    bundle->messages[bundle->message_count++] =
+        (struct download_message){.root = 0, .count = 1u << p->x};
+    add(bundle,
+        (struct load_segment){.count = 1u << p->dims, .bytes = p->set_bytes, .step = p->delta},
+        seed);
+    seal(bundle);
+    return bundle;
+}
+
+static void expect_point(const struct point *p)
+{
+    const struct profile profile = {(uint32_t)p->beta_ns, 0, TAU_NS, 1500, 0};
+    struct fabric *fabric = fabric_make(p->dims, 1 << 16, p->dims, no_fault, profile);
+    struct bundle *bundle = point_make(p, &fabric->seed);
+    const struct controller *controller = &fabric->controller;
+
+    assert_true(fabric_run(fabric, has_booted));
+    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, is_over));
+    expect_all(fabric, bundle);
+    assert_int_equal(controller->clock_end_ns - controller->clock_base_ns, formula_9_ns(p));
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+/* Figures 1 and 2; at d = 6 and without overlap figure 1 has 59.6 ms. */
+TEST(decremental_scattering_takes_the_times_of_the_papers_figures)
+{
+    static const struct point figures[] = {
+        {.set_bytes = 100, .delta = 100, .beta_ns = 800000},
+        {.set_bytes = 100, .delta = 50, .beta_ns = 800000},
+        {.set_bytes = 100, .delta = 1, .beta_ns = 800000},
+        {.set_bytes = 500, .delta = 500, .beta_ns = 6500000},
+        {.set_bytes = 500, .delta = 250, .beta_ns = 6500000},
+        {.set_bytes = 500, .delta = 1, .beta_ns = 6500000},
+    };
+
+    for (unsigned i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        for (unsigned dims = 1; dims <= FIGURE_DIMS; dims++) {
+            struct point point = figures[i];
+            point.dims = dims;
+            choose_x(&point);
+            expect_point(&point);
+            if (i == 0 && dims == FIGURE_DIMS) {
+                assert_int_equal(formula_9_ns(&point), 59600000);
+            }
+        }
+    }
 }
 
 TEST(a_string_of_several_segments_goes_once_over_each_link)
