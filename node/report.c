@@ -48,11 +48,11 @@ void report_notice(struct node *node, const struct notice *notice)
             node_due_say(node, REPORT_DUE_LINKS);
         }
         break;
-    /* In the boot LINKS tells of crossed cables, and the host names them all: again, when the other
-     * end had no number yet. Later it has become another node: what was under way over the link is
-     * lost, so it is dead. */
+    /* In the boot, which is over when a download has come, LINKS tells of crossed cables, and the
+     * host names them all: again, when the other end had no number yet, or another. Later it has
+     * become another node: what was under way over the link is lost, so it is dead. */
     case NOTICE_CROSSED:
-        if (node->peers_reported >> notice->port & 1) {
+        if (node->load.number > 0 && node->peers_reported >> notice->port & 1) {
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
         } else if (node->links_reported) {
             node_due_say(node, REPORT_DUE_LINKS);
