@@ -88,6 +88,7 @@ dies() {
     died=0
     for event in $(seq 1 "$2" "$events"); do
         there_and_back --network cube:4 --fail "$event:$1"
+        ! grep -q 'did not happen' err || fail "nothing happened: event $event"
         if [ "$status" -eq 0 ]; then # with its last word
             all_is_right "event $event"
         elif [ "$status" -eq 3 ]; then
@@ -107,6 +108,7 @@ repaired() {
     count_events
     for event in $(seq 1 "$2" "$events"); do
         there_and_back --network cube:4 --fail "$event:$1"
+        ! grep -q 'did not happen' err || fail "nothing happened: event $event"
         all_is_right "event $event"
     done
 }
