@@ -113,12 +113,35 @@ repaired() {
     done
 }
 
+# falls_silent MOMENT... - each link of 16 nodes, in one direction and in the other: its other end hears no more. Most of them
+# carry something then.
+falls_silent() {
+    make_data 16 7000 1000 3000
+    died=0
+    for moment in "$@"; do
+        for link in $(awk 'BEGIN { for (a = 0; a < 16; a++) for (d = 1; d < 16; d *= 2) print a "-" (int(a / d) % 2 ? a - d : a + d) }') host-0 0-host; do
+            there_and_back --network cube:4 --oneway "$link@$moment"
+            if [ "$status" -eq 0 ]; then
+                all_is_right "$link at $moment"
+            elif [ "$status" -eq 3 ]; then
+                names_the_dead "$link at $moment"
+                died=$((died + 1))
+            else
+                words
+                fail "status $status: $link at $moment"
+            fi
+        done
+    done
+    [ $died -ge $((20 * $#)) ] || fail "only $died have died"
+}
+
 check "what links lose or damage is sent again: 64 nodes, 32 KiB each, 5 seeds" lossy 5
 check_long "... 100 seeds" lossy 100 # a rare pair of losses
 for action in kill cut; do
     check "who dies amid a download or a gather is named: $action, events all over" dies $action 29
     check_long "... at every event" dies $action 1 # one frame of a thousand
 done
+check_long "a link that falls silent amid it is named" falls_silent download download+10ms download+50ms run run+5ms run+15ms
 for action in drop flip duplicate; do
     check "a frame is repaired: $action, events all over" repaired $action 97
     check_long "... each one" repaired $action 1
