@@ -170,14 +170,14 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c filer.c formats.c \
-	heap.c hops.c leaver.c leaves.c mathematics.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
-	mathematics.c messages.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
+	mathematics.c messages.c mirrors.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
@@ -298,7 +298,7 @@ SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
-	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/campaign/*_test.sh tests/sim/*_test.sh))),$(B)/campaign $(B)/mutants $(B)/ecube) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/campaign/*_test.sh tests/sim/*_test.sh))),$(B)/campaign $(B)/mutants $(B)/ecube $(B)/tests/json_get $(if $(NATIVE),$(B)/tests/programs/mirrors.so)) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 

@@ -152,11 +152,12 @@ enum load_failure {
     LOAD_WRONG       /* it holds other bytes than were sent, however often they are sent again */
 };
 
-/* EVENT_GATHER_FAILED */
+/* EVENT_GATHER_FAILED. Its phase is PHASE_READY when the gather is over with it; one that breaks
+ * the machine is over with EVENT_BROKEN. */
 enum gather_failure {
     GATHER_SILENT = 1, /* it does not answer. The machine is broken */
     GATHER_REFUSED,    /* it cannot collect its range */
-    GATHER_ERROR,      /* it could not take or pass on outputs: status */
+    GATHER_ERROR,      /* it could not take or pass on outputs: status; E_LINK_DEAD breaks, too */
     GATHER_WRONG,      /* it sends other outputs than it has said that it has */
     GATHER_STOPPED     /* by controller_stop */
 };

@@ -53,19 +53,24 @@ static void end(struct controller *controller)
     controller->phase = PHASE_READY;
 }
 
+/* Who is silent, or has lost a link, breaks the machine: the gather is over when what is dead has
+ * been told. */
 static void fail(struct controller *controller, enum gather_failure reason, uint32_t rank,
                  int status)
 {
+    bool breaks = reason == GATHER_SILENT || status == E_LINK_DEAD;
+
+    if (breaks) {
+        failure_break(controller);
+    } else {
+        end(controller);
+    }
     struct controller_event *event = controller_tell(controller, EVENT_GATHER_FAILED);
 
     event->rank = rank;
     event->reason = (uint8_t)reason;
     event->status = status;
     event->done = controller->gather.rank;
-    end(controller);
-    if (reason == GATHER_SILENT) {
-        failure_break(controller);
-    }
 }
 
 void gatherer_stop(struct controller *controller)

@@ -324,7 +324,9 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_MEASURED: take_measured(machine, event); break;
     case EVENT_GATHERED: take_gathered(machine, event); break;
     case EVENT_GATHER_FAILED:
-        end_gather(machine, machine->cut_status ? machine->cut_status : STATUS_MACHINE);
+        if (event->phase == PHASE_READY) { /* else EVENT_BROKEN follows */
+            end_gather(machine, machine->cut_status ? machine->cut_status : STATUS_MACHINE);
+        }
         break;
     case EVENT_ANSWERED:
         if (machine->owner.answered) {

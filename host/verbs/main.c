@@ -3,6 +3,7 @@
  */
 #include <argp.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ int main(int argc, char **argv)
     struct message message;
 
     fill_standard_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow shows as an error, as a full disk does */
     terminal_begin();
     argp_err_exit_status = STATUS_BAD_INPUT;
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {

@@ -673,7 +673,9 @@ static void take_event(struct sim *sim, const struct controller_event *event)
     case EVENT_GATHERED: take_gathered(sim, event); break;
     case EVENT_GATHER_FAILED:
         tell_event(sim, about_error(SIM_TROUBLE_OUTPUTS_FAILED, event->rank, event->status), event);
-        sim_end(sim, SIM_ERROR);
+        if (event->phase == PHASE_READY) { /* else EVENT_BROKEN follows */
+            sim_end(sim, SIM_ERROR);
+        }
         break;
     case EVENT_STATE: sim->result.questions++; break;
     case EVENT_LINK_DIED: tell_link(sim, event); break;

@@ -106,16 +106,18 @@ static void expect_failure(struct fake_nodes *all, enum gather_failure reason, u
                            const char *words)
 {
     const struct controller_event *event = fake_event(all, EVENT_GATHER_FAILED);
+    bool breaks = reason == GATHER_SILENT;
     char text[WORDS_MAX];
 
     assert_int_equal(fake_told(all, EVENT_GATHER_FAILED), 1);
     assert_int_equal(event->reason, reason);
     assert_int_equal(event->rank, rank);
-    assert_int_equal(event->phase, PHASE_GATHER);
+    assert_int_equal(event->phase, breaks ? PHASE_GATHER : PHASE_READY);
     assert_true(words_of_event(&all->controller, event, text));
     assert_string_equal(text, words);
     assert_int_equal(all->controller.phase, PHASE_READY);
-    assert_int_equal(all->controller.broken, reason == GATHER_SILENT);
+    assert_int_equal(fake_told(all, EVENT_BROKEN), breaks);
+    assert_int_equal(all->controller.broken, breaks);
     fake_free(all);
 }
 
