@@ -214,6 +214,7 @@ static void take_gathered(struct machine *machine, const struct controller_event
     struct job *job = &machine->job;
 
     outputs_came(&job->outputs, event->model_ns - event->base_ns, event->gather.predicted_ns);
+    job->outputs.wall_us = now_us() - job->run_start_us - job->run_us;
     end_gather(machine, outputs_write(&job->outputs, &machine->teller, job->whole));
 }
 
