@@ -93,7 +93,8 @@ static void download(const struct round *round, unsigned dims, const char *windo
 }
 
 /* What the host sends to half of the nodes, over one link. Each of its messages has the program
- * and what its nodes need of the data, which begin `step` bytes apart and are in common but for that. */
+ * and what its nodes need of the data, which begin `step` bytes apart and are in common
+ * but for that. */
 static double busiest_bytes(const struct machine_result *result, unsigned dims, double window,
                             double step)
 {
