@@ -179,8 +179,8 @@ SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_r
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c mirrors.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
-BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
-BENCH := $(call in,bench,bench.c collectives.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
+BENCH_PROGRAMS := $(call in,bench/programs,exchange.c load.c nothing.c ping.c stream.c)
+BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
@@ -564,7 +564,9 @@ $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir 
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
 $(eval $(call native_program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.so),$(CHECKED_PROGRAM),--check))
-$(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
+$(foreach p,$(filter-out %/load.c,$(BENCH_PROGRAMS)),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
+# It hashes as the kernel does.
+$(eval $(call program_rule,bench/load.elf,bench/programs/load.c node/sha256.c,-iquote .))
 
 $(B)/tests/plan_replay: $(call native,$(JUDGE))
 $(B)/tests/native_run: $(call native,tests/lib/native_host.c)

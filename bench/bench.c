@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bench/collectives.h"
+#include "bench/download.h"
 #include "bench/figure.h"
 #include "bench/machine_run.h"
 #include "bench/mpi.h"
@@ -130,6 +131,11 @@ static struct {
     json_t *rows; /* NULL: not measured */
     struct ratio ratios[MPI_RATIOS];
 } programs;
+
+static struct {
+    json_t *measured; /* NULL: not measured */
+    struct ratio ratios[DOWNLOAD_RATIOS];
+} downloads;
 
 static const char *build;
 static struct raw_bench raw[MAKERS];
@@ -314,6 +320,15 @@ static void bench_programs(void)
     programs.rows = mpi_run(build, programs.ratios);
 }
 
+static void bench_download(void)
+{
+    const struct download_bench benches[MAKERS] = {{maker_names[SERIAL], &raw[SERIAL]},
+                                                   {maker_names[SHARED], &raw[SHARED]}};
+
+    downloads.measured = json_array();
+    download_run(build, benches, downloads.measured, downloads.ratios);
+}
+
 /* A figure of links in shared memory over another of the same. */
 static double shared_quotient(enum figure_index a, enum figure_index b)
 {
@@ -393,6 +408,9 @@ static void show_ratios(json_t *list)
     if (programs.rows) {
         ratios_show(programs.ratios, MPI_RATIOS, list);
     }
+    if (downloads.measured) {
+        ratios_show(downloads.ratios, DOWNLOAD_RATIOS, list);
+    }
 }
 
 static void show_raw_runs(json_t *root)
@@ -431,6 +449,9 @@ static json_t *show(void)
     if (collectives.rows) {
         json_object_set_new(root, "collectives", collectives.rows);
     }
+    if (downloads.measured) {
+        json_object_set_new(root, "download", downloads.measured);
+    }
     return root;
 }
 
@@ -442,6 +463,7 @@ static const struct part {
     {"exchange", bench_exchange}, {"polling", bench_polling},
     {"waiting", bench_waiting},   {"simulation", bench_simulation},
     {"programs", bench_programs}, {"collectives", bench_collectives},
+    {"download", bench_download},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };

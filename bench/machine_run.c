@@ -76,7 +76,7 @@ bool machine_run(const char *build, struct machine_result *result, const char *w
     char text[TEXT_BYTES], path[PATH_BYTES];
     va_list list;
 
-    *result = (struct machine_result){-1, -1, -1, -1};
+    *result = (struct machine_result){-1, -1, -1, -1, -1, -1, -1, -1};
     snprintf(path, sizeof path, "%s/bench/run.json", build);
     int used = snprintf(text, sizeof text, "run --json %s ", path);
     va_start(list, words);
@@ -90,7 +90,12 @@ bool machine_run(const char *build, struct machine_result *result, const char *w
     json_t *root = json_load_file(path, 0, NULL);
     const json_t *reports = json_object_get(root, "reports");
     const json_t *report = json_array_get(reports, json_array_size(reports) - 1);
+    const json_t *download = json_object_get(root, "download");
     result->boot_ms = number_of(root, "boot_ms");
+    result->download_ms = number_of(download, "wall_ms");
+    result->host_bytes = number_of(download, "bytes");
+    result->host_sends = number_of(download, "sends");
+    result->gather_ms = number_of(json_object_get(root, "outputs"), "wall_ms");
     result->bytes = number_of(report, "bytes");
     result->wall_us = number_of(report, "wall_us");
     json_decref(root);

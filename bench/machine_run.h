@@ -18,6 +18,8 @@ struct machine_result {
     double boot_ms;
     double bytes, wall_us; /* of the last report of the program */
     double processor_us;   /* of the tool and its QEMUs, all threads, from start to end */
+    double download_ms, host_bytes, host_sends; /* of the download: what the host sent in it */
+    double gather_ms;
 };
 
 /* Runs "BUILD/ecube WORDS"; processor_us, which may be NULL, becomes that of all its processes. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MAX_BYTES = 4096 };
+enum { PATH_MAX_BYTES = 4096, SLICE_BYTES = 16 << 20 };
 
 /* More does not fit into a node, and no sum of such numbers wraps. */
 static const uint64_t bytes_max = UINT64_C(1) << 31;
@@ -61,12 +61,15 @@ static int changed(const char *path, struct message *message)
     return message_set(message, "%.300s has changed while it was read: try again", path);
 }
 
-/* Reads `bytes` from an offset on; the file has them. */
-static int read_at(int fd, const char *path, uint8_t *to, uint64_t bytes, uint64_t offset,
-                   struct message *message)
+/* Reads `bytes` from an offset on; the file, which is at `path`, has them. */
+static int read_at(const struct data_file *file, int fd, const char *path, uint8_t *to,
+                   uint64_t bytes, uint64_t offset, struct message *message)
 {
     while (bytes > 0) {
-        ssize_t got = pread(fd, to, bytes, (off_t)offset);
+        if (file->stop && atomic_load(file->stop)) {
+            return message_set(message, "%.300s is not wanted any more", path);
+        }
+        ssize_t got = pread(fd, to, bytes < SLICE_BYTES ? bytes : SLICE_BYTES, (off_t)offset);
 
         if (got < 0 && errno == EINTR) {
             continue;
@@ -194,8 +197,8 @@ static int read_private(struct data_file *file, uint32_t nodes, struct message *
             begin_reading(&reading, path, bytes, message) != 0) {
             return -1;
         }
-        int got =
-            read_at(reading.fd, path, file->string + data_from(file, rank), bytes, 0, message);
+        int got = read_at(file, reading.fd, path, file->string + data_from(file, rank), bytes, 0,
+                          message);
         if (got != 0) {
             close(reading.fd);
             return -1;
@@ -294,7 +297,7 @@ static int read_window(const struct data_file *file, int fd, uint64_t from, uint
     }
     uint64_t there = file->file_bytes - from;
 
-    return read_at(fd, file->path, to, bytes < there ? bytes : there, from, message);
+    return read_at(file, fd, file->path, to, bytes < there ? bytes : there, from, message);
 }
 
 static int read_input(struct data_file *file, int fd, uint32_t nodes, struct message *message)
@@ -375,10 +378,12 @@ int data_open(struct data_file *file, const struct job_data *data, uint32_t node
     return 0;
 }
 
-int data_read(struct data_file *file, uint32_t nodes, struct message *message)
+int data_read(struct data_file *file, uint32_t nodes, const atomic_bool *stop,
+              struct message *message)
 {
     struct reading reading;
 
+    file->stop = stop;
     if (file->kind == BLOCK_STDIN) {
         return 0;
     }
@@ -394,7 +399,7 @@ int data_read(struct data_file *file, uint32_t nodes, struct message *message)
     }
     if ((file->kind == BLOCK_INPUT
              ? read_input(file, reading.fd, nodes, message)
-             : read_at(reading.fd, file->path, file->string, file->bytes, 0, message)) != 0) {
+             : read_at(file, reading.fd, file->path, file->string, file->bytes, 0, message)) != 0) {
         close(reading.fd);
         return -1;
     }

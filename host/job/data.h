@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,18 +24,21 @@
 struct data_file {
     uint32_t kind; /* enum block_kind */
     char *path, *name;
-    uint64_t file_bytes;   /* BLOCK_PRIVATE: of all files */
-    uint32_t window, step; /* of the string; step 0: all get all of it */
-    uint64_t stride;       /* of the file */
-    uint64_t bytes;        /* of the string */
-    uint64_t unused_bytes; /* of the file: in no window */
-    uint64_t *starts;      /* where each node's begins, one more at the end; NULL: by `step` */
-    uint8_t *string;       /* NULL: it has not been read */
+    uint64_t file_bytes;     /* BLOCK_PRIVATE: of all files */
+    uint32_t window, step;   /* of the string; step 0: all get all of it */
+    uint64_t stride;         /* of the file */
+    uint64_t bytes;          /* of the string */
+    uint64_t unused_bytes;   /* of the file: in no window */
+    uint64_t *starts;        /* where each node's begins, one more at the end; NULL: by `step` */
+    uint8_t *string;         /* NULL: it has not been read */
+    const atomic_bool *stop; /* of data_read */
 };
 
 int data_open(struct data_file *file, const struct job_data *data, uint32_t nodes,
               struct message *message);
-int data_read(struct data_file *file, uint32_t nodes, struct message *message);
+/* Reads it, in slices as long as `stop`, if there is one, is false. */
+int data_read(struct data_file *file, uint32_t nodes, const atomic_bool *stop,
+              struct message *message);
 void data_close(struct data_file *file);
 
 /* What of the string a node gets. */

@@ -121,27 +121,14 @@ int job_plan(struct job *job, struct image *image, const struct job_request *req
     return 0;
 }
 
-int job_fill(struct job *job, uint32_t nodes, struct message *message)
+int job_fill(struct job *job, uint32_t nodes, const atomic_bool *stop, struct message *message)
 {
     for (unsigned i = 0; i < job->file_count; i++) {
-        if (data_read(&job->files[i], nodes, message) != 0) {
-            job_free(job);
+        if (data_read(&job->files[i], nodes, stop, message) != 0) {
             return -1;
         }
     }
-    if (job_list_fill(&job->list, message) != 0) {
-        job_free(job);
-        return -1;
-    }
-    return 0;
-}
-
-int job_make(struct job *job, const struct job_request *request, const struct network *network,
-             const struct profile *profile, struct message *message)
-{
-    return job_plan(job, NULL, request, network, profile, message) == 0
-               ? job_fill(job, network->nodes, message)
-               : -1;
+    return job_list_fill(&job->list, stop, message);
 }
 
 void job_free(struct job *job)

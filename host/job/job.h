@@ -12,6 +12,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,11 +65,10 @@ struct job {
  */
 int job_plan(struct job *job, struct image *image, const struct job_request *request,
              const struct network *network, const struct profile *profile, struct message *message);
-/* Reads the data. On failure nothing is held. */
-int job_fill(struct job *job, uint32_t nodes, struct message *message);
-/* Both. */
-int job_make(struct job *job, const struct job_request *request, const struct network *network,
-             const struct profile *profile, struct message *message);
+/* Reads the data and computes the digests, on any thread; fails soon after `stop`, if there is one,
+ * has become true. The job is held, on failure too. Nobody else looks at files or list
+ * meanwhile. */
+int job_fill(struct job *job, uint32_t nodes, const atomic_bool *stop, struct message *message);
 void job_free(struct job *job);
 
 /* What the controller is to download; its memory is the job's. */

@@ -12,7 +12,8 @@ enum {
     BLOCK_ALIGN = 8,
     DATA_ALIGN = 64,
     BLOCK_BYTES_MAX = 1024 * 1024, /* of a node: nobody writes more arguments by mistake */
-    RUNS_MAX = 2048                /* of pages; of more, images go whole */
+    HASH_SLICE_BYTES = 1024 * 1024,
+    RUNS_MAX = 2048 /* of pages; of more, images go whole */
 };
 
 static uint64_t align(uint64_t address, uint64_t unit)
@@ -344,13 +345,22 @@ static int add_files(struct job_list *list, const struct job_contents *contents,
 
 /* The list. ---------------------------------------------------------------------------------- */
 
-static void digest_of(const uint8_t *data, size_t bytes, uint8_t digest[DIGEST_BYTES])
+/* False: it was stopped. */
+static bool digest_of(const uint8_t *data, size_t bytes, const atomic_bool *stop,
+                      uint8_t digest[DIGEST_BYTES])
 {
     struct sha256_ctx context;
 
     sha256_init(&context);
-    sha256_update(&context, bytes, data);
+    for (size_t done = 0, slice; done < bytes; done += slice) {
+        slice = bytes - done < HASH_SLICE_BYTES ? bytes - done : HASH_SLICE_BYTES;
+        if (stop && atomic_load(stop)) {
+            return false;
+        }
+        sha256_update(&context, slice, data + done);
+    }
     sha256_digest(&context, DIGEST_BYTES, digest);
+    return true;
 }
 
 static int pack(struct job_list *list, const struct job_contents *contents,
@@ -383,7 +393,7 @@ static int pack(struct job_list *list, const struct job_contents *contents,
     for (unsigned i = 0; i < list->part_count; i++) {
         load_segment_pack(list->bytes, i, &list->parts[i].segment);
     }
-    digest_of(list->bytes, list->byte_count, list->digest);
+    (void)digest_of(list->bytes, list->byte_count, NULL, list->digest);
     /* Nodes refuse what this does. */
     if (list->byte_count > LOAD_LIST_BYTES_MAX ||
         !load_list_open(&list->list, list->bytes, list->byte_count)) {
@@ -423,7 +433,7 @@ static size_t digest_count(const struct load_segment *segment)
     return segment->flags & LOAD_SAME ? 0 : segment->step > 0 ? segment->count : 1;
 }
 
-int job_list_fill(struct job_list *list, struct message *message)
+int job_list_fill(struct job_list *list, const atomic_bool *stop, struct message *message)
 {
     size_t count = 0;
 
@@ -447,7 +457,9 @@ int job_list_fill(struct job_list *list, struct message *message)
         list->strings[i] = part->file ? part->file->string + part->from : part->string;
         list->digests[i] = (const uint8_t(*)[DIGEST_BYTES])next;
         for (size_t n = 0; n < digest_count(segment); n++) {
-            digest_of(list->strings[i] + n * segment->step, segment->bytes, *next++);
+            if (!digest_of(list->strings[i] + n * segment->step, segment->bytes, stop, *next++)) {
+                return message_set(message, "the data are not wanted any more");
+            }
         }
     }
     return 0;

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "host/console/message.h"
@@ -72,6 +73,6 @@ int job_list_check_arguments(const struct job_request *request, struct message *
 /* Makes the list and the blocks; on failure nothing is held. */
 int job_list_make(struct job_list *list, const struct job_contents *contents,
                   struct message *message);
-/* Finds strings and digests: the files have been read. */
-int job_list_fill(struct job_list *list, struct message *message);
+/* Finds strings and digests, as long as `stop`, if there is one, is false: files have been read. */
+int job_list_fill(struct job_list *list, const atomic_bool *stop, struct message *message);
 void job_list_free(struct job_list *list);

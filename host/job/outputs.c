@@ -459,10 +459,11 @@ json_t *outputs_describe(const struct outputs *outputs)
         json_array_append_new(bytes,
                               json_integer(output_row_at(outputs->memory.table, rank).bytes));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "bytes", bytes, "model_us",
-                     outputs->here ? json_real((double)outputs->model_ns / 1e3) : json_null(),
-                     "predicted_us",
-                     outputs->here ? json_real((double)outputs->predicted_ns / 1e3) : json_null(),
-                     "output", path_to_json(outputs->written ? outputs->output_path : NULL),
-                     "files_to", path_to_json(outputs->files_path), "files", (int)outputs->files);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "bytes", bytes, "model_us",
+        outputs->here ? json_real((double)outputs->model_ns / 1e3) : json_null(), "predicted_us",
+        outputs->here ? json_real((double)outputs->predicted_ns / 1e3) : json_null(), "wall_ms",
+        outputs->wall_us ? json_real((double)outputs->wall_us / 1e3) : json_null(), "output",
+        path_to_json(outputs->written ? outputs->output_path : NULL), "files_to",
+        path_to_json(outputs->files_path), "files", (int)outputs->files);
 }

@@ -35,6 +35,7 @@ struct outputs {
     uint64_t bytes;                  /* of all that has come */
     bool here;                       /* it has */
     uint64_t model_ns, predicted_ns; /* of the way */
+    uint64_t wall_us;                /* 0: it was simulated */
     unsigned files;                  /* that were written */
     bool written;                    /* the file of --output was */
     bool told;                       /* what has become of them */

@@ -129,9 +129,11 @@ static bool put_job_away(struct machine *machine)
 
 bool machine_frees(const struct machine *machine)
 {
-    return is_in(machine, PHASE_READY)
-               ? !machine_is_broken(machine) && machine->sent_held && !is_quiet(machine)
-               : is_in(machine, PHASE_DOWNLOAD) && machine->job.cancelled;
+    bool sends = machine->sent_held && !is_quiet(machine);
+    bool fills = machine->filling.active && machine->job.cancelled;
+
+    return is_in(machine, PHASE_READY) ? !machine_is_broken(machine) && (sends || fills)
+                                       : is_in(machine, PHASE_DOWNLOAD) && machine->job.cancelled;
 }
 
 static void unbound(struct machine *machine)
@@ -169,6 +171,18 @@ static void end_before_run(struct machine *machine, int status)
     machine->job.cancelled = true;
     unbound(machine);
     tell_result(machine, status);
+}
+
+/* The data are still being read: nobody has told the end of the job. */
+static bool is_filling(const struct machine *machine)
+{
+    return machine->filling.active && !machine->job.cancelled;
+}
+
+static void end_filling(struct machine *machine, int status)
+{
+    atomic_store(&machine->filling.stop, true);
+    end_before_run(machine, status);
 }
 
 /* What programs have left ---------------------------------------------------------------------- */
@@ -214,6 +228,7 @@ static void take_gathered(struct machine *machine, const struct controller_event
     struct job *job = &machine->job;
 
     outputs_came(&job->outputs, event->model_ns - event->base_ns, event->gather.predicted_ns);
+    job->outputs.wall_us = now_us() - job->run_start_us - job->run_us;
     end_gather(machine, outputs_write(&job->outputs, &machine->teller, job->whole));
 }
 
@@ -279,6 +294,8 @@ static void take_broken(struct machine *machine, enum controller_phase phase)
 {
     if (phase == PHASE_BOOT) {
         machine->owner.booted(machine->owner.context, STATUS_MACHINE);
+    } else if (is_filling(machine)) {
+        end_filling(machine, STATUS_MACHINE);
     } else if (phase != PHASE_READY) {
         end_job(machine, STATUS_MACHINE);
     }
@@ -295,7 +312,9 @@ static void forget_nodes(struct machine *machine)
 /* All nodes were reset. The links first: until then they may send what jobs hold. */
 static void take_restart(struct machine *machine, enum controller_phase phase)
 {
-    if (phase != PHASE_BOOT && phase != PHASE_READY) {
+    if (is_filling(machine)) {
+        end_filling(machine, STATUS_MACHINE);
+    } else if (phase != PHASE_BOOT && phase != PHASE_READY) {
         end_job(machine, STATUS_MACHINE);
     }
     host_links_restart(&machine->links);
@@ -410,7 +429,7 @@ static void update_tick(struct machine *machine)
  * before that what they do. */
 static void cut_short(struct machine *machine, int status)
 {
-    enum controller_phase phase = machine->controller.phase;
+    enum controller_phase phase = is_filling(machine) ? PHASE_DOWNLOAD : machine->controller.phase;
     bool boots = phase == PHASE_BOOT;
     struct troubles_cut cut = {.phase = phase,
                                .interrupted = status != STATUS_TIMEOUT,
@@ -427,7 +446,11 @@ static void cut_short(struct machine *machine, int status)
         break;
     case PHASE_DOWNLOAD:
         troubles_tell_cut(&machine->programs, &cut);
-        end_before_run(machine, status);
+        if (is_filling(machine)) {
+            end_filling(machine, status);
+        } else {
+            end_before_run(machine, status);
+        }
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
     case PHASE_GATHER:
@@ -452,9 +475,10 @@ static void on_bound(uv_timer_t *timer)
 
 bool machine_interrupt(struct machine *machine, int status)
 {
-    bool ends = !machine_is_broken(machine) && machine->cut_status != status &&
-                (is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) ||
-                 is_in(machine, PHASE_RUN) || is_in(machine, PHASE_GATHER));
+    bool ends =
+        !machine_is_broken(machine) && machine->cut_status != status &&
+        (is_filling(machine) || is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) ||
+         is_in(machine, PHASE_RUN) || is_in(machine, PHASE_GATHER));
 
     if (ends) {
         cut_short(machine, status);
@@ -656,7 +680,7 @@ static int check_phase(struct machine *machine, struct message *message)
     if (is_in(machine, PHASE_BOOT)) {
         return message_set(message, "the machine is still booting");
     }
-    if (!is_in(machine, PHASE_READY)) {
+    if (!is_in(machine, PHASE_READY) || machine->filling.active) {
         return message_set(message, "the machine is busy: another program is running");
     }
     return 0;
@@ -665,25 +689,73 @@ static int check_phase(struct machine *machine, struct message *message)
 static void begin_download(struct machine *machine)
 {
     programs_load(&machine->programs);
-    json_array_clear(machine->teller.troubles);
     machine->job_held = true;
     machine->job_number++;
     machine->wait_told = false;
     machine->halt_ticks = 0;
     machine->job.start_us = now_us();
-    if (!machine->bounded) {
-        bound(machine, machine->job.timeout_ms);
-    }
     job_tell(&machine->job, &machine->teller);
     troubles_tell_download(&machine->programs);
     begin_injections(machine, PHASE_DOWNLOAD);
 }
 
+/* On a thread of the loop's. */
+static void fill(uv_work_t *work)
+{
+    struct machine *machine = work->data;
+    struct filling *filling = &machine->filling;
+
+    filling->status = job_fill(&machine->job, nodes_of(machine), &filling->stop, &filling->message);
+}
+
+static void refuse_load(struct machine *machine, const char *text)
+{
+    job_free(&machine->job);
+    unbound(machine);
+    machine->owner.refused(machine->owner.context, text);
+}
+
+/* The data are there. Whoever wants them no more has been told. */
+static void on_filled(uv_work_t *work, int status)
+{
+    struct machine *machine = work->data;
+
+    (void)status;
+    machine->filling.active = false;
+    if (!machine->handles_open || machine->job.cancelled) {
+        job_free(&machine->job);
+        return;
+    }
+    if (machine->filling.status != 0) {
+        refuse_load(machine, machine->filling.message.text);
+        return;
+    }
+    struct controller_load load = job_load(&machine->job);
+    if (controller_load(&machine->controller, &load, now_us()) != CONTROLLER_OK) {
+        refuse_load(machine, "the machine is busy: another program is running");
+        return;
+    }
+    begin_download(machine);
+    pump(machine);
+}
+
+static void begin_filling(struct machine *machine)
+{
+    struct filling *filling = &machine->filling;
+
+    json_array_clear(machine->teller.troubles);
+    if (!machine->bounded) {
+        bound(machine, machine->job.timeout_ms);
+    }
+    filling->active = true;
+    atomic_store(&filling->stop, false);
+    filling->work.data = machine;
+    CHECK(uv_queue_work(machine->loop, &filling->work, fill, on_filled) == 0);
+}
+
 int machine_load(struct machine *machine, const struct job_request *request,
                  struct message *message)
 {
-    struct controller_load load;
-
     CHECK(machine->teller.telling == 0);
     if (check_phase(machine, message) != 0) {
         return -1;
@@ -692,23 +764,19 @@ int machine_load(struct machine *machine, const struct job_request *request,
         return message_set(message, "the machine is busy: nodes have not acknowledged the programs "
                                     "before this one: try again, or end it with 'ecube down'");
     }
-    if (job_make(&machine->job, request, &machine->options.network, &machine->options.profile,
+    if (job_plan(&machine->job, NULL, request, &machine->options.network, &machine->options.profile,
                  message) != 0) {
         return -1;
     }
-    load = job_load(&machine->job);
-    if (controller_load(&machine->controller, &load, now_us()) != CONTROLLER_OK) {
-        job_free(&machine->job);
-        return message_set(message, "the machine is busy: another program is running");
-    }
-    begin_download(machine);
-    pump(machine);
+    begin_filling(machine);
     return 0;
 }
 
 void machine_cancel(struct machine *machine, int status)
 {
-    if (is_in(machine, PHASE_RUN)) {
+    if (is_filling(machine)) {
+        end_filling(machine, status);
+    } else if (is_in(machine, PHASE_RUN)) {
         machine->job.status = status;
         controller_stop(&machine->controller, now_us());
         pump(machine);
@@ -865,6 +933,10 @@ void machine_close(struct machine *machine)
     }
     launcher_stop(&machine->launcher);
     jtag_stop(&machine->jtag);
+    atomic_store(&machine->filling.stop, true);
+    while (machine->filling.active) {
+        uv_run(machine->loop, UV_RUN_ONCE); /* for a slice of the data at most */
+    }
 }
 
 void machine_free(struct machine *machine)

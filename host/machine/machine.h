@@ -17,6 +17,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
@@ -68,9 +69,20 @@ struct machine_owner {
     void (*emit)(void *context, json_t *event);            /* as tell.h says */
     void (*print)(void *context, const struct line *line); /* ... */
     void (*blank)(void *context); /* the nodes wait for debuggers to give them a kernel; or NULL */
-    void (*booted)(void *context, int status);                /* 0, or why not; after each boot */
+    void (*booted)(void *context, int status);        /* 0, or why not; after each boot */
+    void (*refused)(void *context, const char *text); /* a load that machine_load had taken */
     void (*ended)(void *context, int status, json_t *result); /* a job; takes over the reference */
     void (*answered)(void *context); /* the nodes have been asked what they do; or NULL */
+};
+
+/* The data of a load are read and hashed on a thread, for the machine must be looked after
+ * meanwhile. */
+struct filling {
+    uv_work_t work;
+    bool active; /* the thread has the files and the list of the machine's job */
+    atomic_bool stop;
+    int status;
+    struct message message; /* why it has failed */
 };
 
 struct machine {
@@ -110,7 +122,8 @@ struct machine {
 
     uint32_t job_number;
     struct job job;
-    bool job_held;   /* job holds memory */
+    bool job_held; /* job holds memory, and no thread fills it */
+    struct filling filling;
     struct job sent; /* an earlier one, whose memory circuits may still read */
     bool sent_held;
 };
@@ -120,7 +133,8 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                   const struct target *target, const struct rundir *rundir,
                   const struct machine_owner *owner, struct message *message);
 
-/* Downloads a program and starts it; owner.ended tells the end. */
+/* Reads the data of a load, downloads and starts it; owner.ended tells the end, or owner.refused
+ * that the data could not be read. */
 int machine_load(struct machine *machine, const struct job_request *request,
                  struct message *message);
 

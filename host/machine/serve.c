@@ -171,6 +171,17 @@ static void on_booted(void *context, int status)
     }
 }
 
+static void on_refused(void *context, const char *text)
+{
+    struct server *server = context;
+    struct client *runner = server->runner;
+
+    server->runner = NULL;
+    if (runner) {
+        client_refuse(runner, text);
+    }
+}
+
 static void on_ended(void *context, int status, json_t *result)
 {
     struct server *server = context;
@@ -524,6 +535,7 @@ static int start(struct server *server, struct message *message)
                                   .print = on_print,
                                   .blank = on_blank,
                                   .booted = on_booted,
+                                  .refused = on_refused,
                                   .ended = on_ended,
                                   .answered = on_answered};
 

@@ -234,10 +234,15 @@ static int make_job(struct sim_program *program, const struct sim_arguments *arg
                               &request->strategy, message) != 0) {
         return -1;
     }
-    return job_plan(&program->job, &program->file.image, request, &options->network,
-                    &options->profile, message) == 0
-               ? job_fill(&program->job, options->network.nodes, message)
-               : -1;
+    if (job_plan(&program->job, &program->file.image, request, &options->network, &options->profile,
+                 message) != 0) {
+        return -1;
+    }
+    if (job_fill(&program->job, options->network.nodes, NULL, message) != 0) {
+        job_free(&program->job);
+        return -1;
+    }
+    return 0;
 }
 
 static void set_options(struct sim_program *program, struct sim_options *options)

@@ -155,6 +155,15 @@ static void on_booted(void *context, int status)
     uv_stop(&run->loop);
 }
 
+static void on_refused(void *context, const char *text)
+{
+    struct run *run = context;
+
+    view_trouble(&run->view, text);
+    run->status = STATUS_BAD_INPUT;
+    uv_stop(&run->loop);
+}
+
 static void on_ended(void *context, int status, json_t *result)
 {
     struct run *run = context;
@@ -237,8 +246,12 @@ static int prepare(struct run *run, struct machine_options *options, struct targ
 static int execute(struct run *run, const struct machine_options *options,
                    const struct target *target, struct message *message)
 {
-    struct machine_owner owner = {
-        .context = run, .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
+    struct machine_owner owner = {.context = run,
+                                  .emit = on_emit,
+                                  .print = on_print,
+                                  .booted = on_booted,
+                                  .refused = on_refused,
+                                  .ended = on_ended};
     struct rundir rundir;
     int started;
 

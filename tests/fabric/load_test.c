@@ -17,6 +17,7 @@ enum {
     PROGRAMS = 2,
     LIST_MAX =
         LOAD_LIST_HEADER_BYTES + PROGRAMS * LOAD_PROGRAM_BYTES + SEGMENTS_MAX * LOAD_SEGMENT_BYTES,
+    MESSAGES_MAX = 5,
     DATA_BYTES = 2 << 20,
     PAGE = PROTECTED_PAGE_BYTES
 };
@@ -129,8 +130,8 @@ static struct bundle *bundle_make(uint32_t nodes)
     assert_non_null(bundle);
     bundle->nodes = nodes;
     bundle->end = FABRIC_IMAGE;
-    bundle->messages[bundle->message_count++] =
-        (struct download_message){.root = 0, .count = nodes};
+    bundle->messages[0] = (struct download_message){.root = 0, .count = nodes};
+    bundle->message_count = 1;
     return bundle;
 }
 
@@ -392,6 +393,85 @@ TEST(a_string_of_several_segments_goes_once_over_each_link)
     }
     fabric_free(fabric);
     bundle_free(bundle);
+}
+
+/* What a link carries of a message to the nodes from `first` on, however it goes on from there. */
+static uint64_t message_bytes(const struct bundle *bundle, uint32_t first, uint32_t count)
+{
+    struct load_list list = load_list_at(bundle->list);
+
+    return bundle->list_bytes + load_data_bytes(&list, 0, bundle->segments, first, count);
+}
+
+/* A cube's host has links to its first node and to that one's neighbours. It sends each of these
+ * the half that begins there, and the first node its own; or all to the first node. */
+static void halve(struct bundle *bundle)
+{
+    uint32_t count = bundle->nodes;
+
+    for (bundle->message_count = 0; count > 1; bundle->message_count++) {
+        count /= 2;
+        bundle->messages[bundle->message_count] = (struct download_message){count, count};
+    }
+    bundle->messages[bundle->message_count++] = (struct download_message){0, 1};
+}
+
+static uint32_t host_link_bytes(const struct fabric *fabric, unsigned index)
+{
+    return fabric->controller.router.ports[index].channel.data_sent;
+}
+
+/* The links of the host, each of which carries a message or none. */
+static void expect_host_links(const struct fabric *fabric, const struct bundle *bundle)
+{
+    unsigned links = network_host_links(&fabric->network), used = bundle->message_count;
+
+    for (unsigned i = 0; i < used; i++) {
+        const struct download_message *message = &bundle->messages[i];
+        unsigned link = (unsigned)network_host_link_of(&fabric->network, message->root);
+        assert_int_equal(host_link_bytes(fabric, link),
+                         message_bytes(bundle, message->root, message->count));
+    }
+    for (unsigned link = 0; used == 1 && link < links; link++) {
+        assert_true(link == 0 || host_link_bytes(fabric, link) == 0);
+    }
+}
+
+/* On a link of dimension k comes what 2^k nodes need, if it leads to the first of them and they do
+ * not have it from the host. */
+static void expect_links(const struct fabric *fabric, const struct bundle *bundle)
+{
+    bool halved = bundle->message_count > 1;
+
+    expect_host_links(fabric, bundle);
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        for (unsigned k = 0; 1u << k < fabric->count; k++) {
+            uint32_t count = 1u << k;
+            bool carries = rank % (2 * count) == 0 && (rank > 0 || !halved);
+            assert_int_equal(fabric->nodes[rank].node->router.ports[k].channel.data_sent,
+                             carries ? message_bytes(bundle, rank + count, count) : 0);
+        }
+    }
+}
+
+TEST(each_link_carries_what_the_nodes_behind_it_need_once)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fabric *fabric =
+            fabric_make((unsigned)(seed % 5), DATA_BYTES, seed, no_fault, ipsc860);
+        struct bundle *bundle = bundle_draw(fabric->count, &fabric->seed);
+
+        if (seed % 2) {
+            halve(bundle);
+        }
+        assert_true(fabric_run(fabric, has_booted));
+        assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+        assert_true(fabric_run(fabric, is_over));
+        expect_all(fabric, bundle);
+        expect_links(fabric, bundle);
+        fabric_free(fabric);
+        bundle_free(bundle);
+    }
 }
 
 /* A byte of a node's own is changed when it has come, before it is hashed. */

@@ -58,7 +58,7 @@ static struct data_file read_input(uint64_t window, uint64_t stride, bool pad, u
 
     make_file("in", FILE_BYTES);
     assert_int_equal(data_open(&file, &data, nodes, &message), 0);
-    assert_int_equal(data_read(&file, nodes, &message), 0);
+    assert_int_equal(data_read(&file, nodes, NULL, &message), 0);
     return file;
 }
 
@@ -147,7 +147,7 @@ TEST(a_file_that_changes_while_it_is_read_is_refused)
             make_file("p1", FILE_BYTES);
             assert_int_equal(data_open(&file, &datas[i], 2, &message), 0);
             assert_int_equal(truncate(i == 2 ? "p1" : "f", sizes[s]), 0);
-            assert_int_equal(data_read(&file, 2, &message), -1);
+            assert_int_equal(data_read(&file, 2, NULL, &message), -1);
             assert_non_null(strstr(message.text, "has changed while it was read"));
             data_close(&file);
         }
@@ -164,7 +164,7 @@ TEST(private_files_may_have_different_sizes)
     make_file("part1%", 3);
     make_file("part2%", 9);
     assert_int_equal(data_open(&file, &data, 3, &message), 0);
-    assert_int_equal(data_read(&file, 3, &message), 0);
+    assert_int_equal(data_read(&file, 3, NULL, &message), 0);
     assert_int_equal(file.bytes, 15);
     assert_int_equal(data_bytes(&file, 1), 3);
     assert_int_equal(data_from(&file, 2), 6);

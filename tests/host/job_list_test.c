@@ -140,7 +140,7 @@ static struct made *make(void)
                                           .images = made->images,
                                           .files = made->files};
     assert_int_equal(job_list_make(&made->list, &contents, &message), 0);
-    assert_int_equal(job_list_fill(&made->list, &message), 0);
+    assert_int_equal(job_list_fill(&made->list, NULL, &message), 0);
     return made;
 }
 

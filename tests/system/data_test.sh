@@ -235,6 +235,43 @@ bad_input() {
     tool_fails 2 'name the program for these nodes' run -m cube:1 --node 0
 }
 
+# ps_answers - at once, also while data are read and hashed, or sent.
+ps_answers() {
+    timeout 5 "$ecube" ps --name filled >out 2>ps.err || fail "ps waits for the data: $(cat ps.err)"
+}
+
+# ended STATUS PID - a process that was started has ended with that.
+ended() {
+    status=0 && wait "$2" || status=$?
+    [ "$status" -eq "$1" ] || { words; fail "status $status, not $1"; }
+}
+
+data_hold_nothing_up() {
+    for rank in 0 1 2 3 4 5 6 7; do
+        truncate -s 48M large$rank
+    done
+    set -- --strategy sequential --private large%r "$data"
+    tool_succeeds up --name filled --network cube:3
+    "$ecube" load --name filled "$@" >load.out 2>err &
+    loader=$!
+    sleep 0.2
+    ps_answers
+    kill -TERM $loader
+    ended 143 $loader
+    may_time_out=yes tool_fails 124 'the run did not end within 0.2 s' load --name filled --timeout 0.2s "$@"
+    "$ecube" load --name filled "$@" >load.out 2>err &
+    loader=$!
+    sleep 0.2
+    tool_succeeds down --name filled
+    ended 3 $loader
+    "$ecube" run --network cube:3 "$@" >out 2>err &
+    runner=$!
+    wait_until 60 grep -q 'boot: 8 of 8' err || fail "no boot"
+    kill -INT $runner
+    ended 130 $runner
+    wait_until 20 no_processes || fail "processes outlive the tool"
+}
+
 check "each node gets its window of an input, also where windows overlap" windows_overlap
 check "without --window each node gets an equal part" equal_parts
 check "--pad goes on with zeros behind the file's end" windows_end_in_zeros
@@ -248,4 +285,5 @@ check "--explain says what each strategy would take, and auto takes the fastest"
 check "what a root cannot hold for others is refused with both sizes" too_much_for_a_root
 check "simulated nodes have the same data" in_simulation
 check "what is wrong with data or nodes is told before anything starts" bad_input
+check "data that are read hold up neither ps nor Ctrl-C, --timeout or the end" data_hold_nothing_up
 cases_done
