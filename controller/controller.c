@@ -311,7 +311,7 @@ static void take_packet(struct controller *controller, const struct notice *noti
         return;
     }
     /* Any word shows that a node lives, whatever it says. */
-    loader_heard(controller, notice->src);
+    silence_heard(controller, notice->src);
     if (controller->phase == PHASE_GATHER) {
         gatherer_packet(controller, notice);
     }
@@ -479,7 +479,7 @@ void controller_halted(struct controller *controller, uint32_t rank, bool halted
     } else {
         node->flags &= (uint16_t)~NODE_HALTED;
         query_join(controller, rank);
-        loader_heard(controller, rank);
+        silence_heard(controller, rank);
     }
     if (!controller_has(controller, rank, NODE_DEAD)) {
         controller->halted += halted ? 1 : UINT32_MAX;

@@ -91,7 +91,7 @@ void controller_node_died(struct controller *controller, uint32_t rank, uint64_t
     }
     /* Nobody waits for it: a question may be over by that, a download has failed. */
     query_leave(controller, rank);
-    loader_forget(controller, rank);
+    silence_forget(controller, rank);
     controller->halted -= controller_has(controller, rank, NODE_HALTED);
     node->flags |= NODE_DEAD;
     controller->deaths++;

@@ -108,7 +108,7 @@ enum controller_refusal controller_gather(struct controller *controller, uint64_
                                    .again_us = UINT64_MAX};
     controller->phase = PHASE_GATHER;
     controller->silence_reported = false;
-    loader_await_all(controller);
+    silence_await_all(controller);
     return CONTROLLER_OK;
 }
 
@@ -149,7 +149,7 @@ static void take_measure(struct controller *controller, uint32_t rank,
         fail(controller, GATHER_ERROR, rank, measured->status);
         return;
     }
-    loader_forget(controller, rank);
+    silence_forget(controller, rank);
     node->output_bytes = measured->bytes;
     node->output_room = measured->room;
     gather->bytes += measured->bytes;
@@ -209,7 +209,7 @@ void controller_collect(struct controller *controller, const struct controller_o
     gather->end_ns = gather->base_ns;
     gather->next = 0;
     plan(controller);
-    loader_await_all(controller);
+    silence_await_all(controller);
     for (uint32_t rank = 0; rank < nodes_of(controller); rank++) {
         controller->nodes[rank].offer = OFFER_NONE;
     }
@@ -431,7 +431,7 @@ static void take_range(struct controller *controller)
         return;
     }
     for (; gather->rank < end_rank; gather->rank++) {
-        loader_forget(controller, gather->rank);
+        silence_forget(controller, gather->rank);
     }
     gather->data_at += gather->range_bytes;
     gather->ahead--;
@@ -463,7 +463,7 @@ void gatherer_pass(struct controller *controller)
 {
     uint32_t rank;
 
-    if (controller->gather.stage != GATHER_MEASURED && loader_silent(controller, &rank)) {
+    if (controller->gather.stage != GATHER_MEASURED && silence_too_long(controller, &rank)) {
         fail(controller, GATHER_SILENT, rank, E_TIMEOUT);
     }
 }

@@ -57,17 +57,23 @@ void loader_receipt(struct controller *controller, uint32_t rank,
                     const struct receipt_body *receipt);
 /* One of the host's circuits has been accepted or refused. */
 void loader_notice(struct controller *controller, const struct notice *notice);
-/* A node has been heard, or is not to be waited for. */
-void loader_heard(struct controller *controller, uint32_t rank);
-void loader_forget(struct controller *controller, uint32_t rank);
 void loader_pass(struct controller *controller);
 void loader_pump(struct controller *controller);
 /* It is not its turn: offers that are due wait a moment, for a deadline must not lie behind. */
 void loader_wait(struct controller *controller);
-/* The list of those that are to answer, for a gather: all nodes are in it, and heard just now. */
-void loader_await_all(struct controller *controller);
-/* Asks those that have been silent for long; true: one has been so for too long. */
-bool loader_silent(struct controller *controller, uint32_t *rank);
+
+/* silence.c */
+/* A node is to answer, or all are; they count as heard just now. */
+void silence_await(struct controller *controller, uint32_t rank);
+void silence_await_all(struct controller *controller);
+/* A node has been heard, or is not to be waited for. */
+void silence_heard(struct controller *controller, uint32_t rank);
+void silence_forget(struct controller *controller, uint32_t rank);
+/* For how long a node has said nothing. */
+uint64_t silence_us(const struct controller *controller, uint32_t rank);
+/* Asks those that have been silent for long. *rank: who has been so for longest;
+ * CONTROLLER_NO_NODE: nobody is waited for. True: for too long. */
+bool silence_too_long(struct controller *controller, uint32_t *rank);
 
 /* gatherer.c */
 /* What a node says, in a gather. */

@@ -1,5 +1,5 @@
 /*
- * loader.c - the download: offers, circuits, receipts, and who is silent.
+ * loader.c - the download: offers, circuits, receipts, repairs.
  *
  * The life of one message, at its root (enum offer_state):
  *
@@ -20,13 +20,7 @@
  * all have, those that hold wrong bytes get the wrong segments again, each by a message of its own
  * that lives as above (up to three times). When all are right, the machine is loaded.
  *
- * Who is silent: the nodes without a receipt stand in a list, in the order in which they were last
- * heard, so that looking for the one that has been silent for longest takes no time. Whoever is
- * heard goes to its end. A node may wait for others for long without a word; so it is asked what it
- * does, and one that lives answers. The link to one that stands still dies first, where something
- * is owed to it; what remains is a node whose links work and whose kernel does not.
- *
- * Units    us of wall time for offers, of passed time for silence; model time in ns
+ * Units    us of wall time; model time in ns
  * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *          nodes, section III
  */
@@ -44,7 +38,6 @@ enum {
     OFFERS_MAX = 32,          /* messages ahead of the next that are offered */
     REPEAT_US = 300 * 1000,   /* an offer without an answer */
     RETRY_US = 20 * 1000,     /* one that a node had no room for, or the router */
-    ASK_US = 2 * 1000 * 1000, /* of silence, or a quarter of the patience if that is less */
     SLICE_BYTES = 256 * 1024, /* of a message at a time, so that it is known how far it is */
     SILENCE_REPORT_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
 };
@@ -85,81 +78,20 @@ static struct controller_node *root_of(struct controller *controller, unsigned i
     return &controller->nodes[sending_of(controller, index).root];
 }
 
-/* The list of those that are to answer. */
-
-/* Takes a node out. `unasked` divides the list: those before it have been asked since they were
- * last heard, and stay silent. */
-static void leave(struct controller *controller, uint32_t rank)
-{
-    struct controller_node *node = &controller->nodes[rank];
-
-    if (controller->unasked == rank) {
-        controller->unasked = node->newer;
-    }
-    if (node->older == CONTROLLER_NO_NODE) {
-        controller->oldest = node->newer;
-    } else {
-        controller->nodes[node->older].newer = node->newer;
-    }
-    if (node->newer == CONTROLLER_NO_NODE) {
-        controller->newest = node->older;
-    } else {
-        controller->nodes[node->newer].older = node->older;
-    }
-    node->flags &= (uint16_t)~NODE_SILENT;
-}
-
-/* Puts a node at the end: it has just been heard. Nobody behind it, so if all others have been
- * asked, the next to ask is this one. */
-static void join(struct controller *controller, uint32_t rank)
-{
-    struct controller_node *node = &controller->nodes[rank];
-
-    node->flags |= NODE_SILENT;
-    node->heard_us = controller->passed_us;
-    node->older = controller->newest;
-    node->newer = CONTROLLER_NO_NODE;
-    if (controller->newest == CONTROLLER_NO_NODE) {
-        controller->oldest = rank;
-    } else {
-        controller->nodes[controller->newest].newer = rank;
-    }
-    controller->newest = rank;
-    if (controller->unasked == CONTROLLER_NO_NODE) {
-        controller->unasked = rank;
-    }
-}
-
-void loader_forget(struct controller *controller, uint32_t rank)
-{
-    if (controller_has(controller, rank, NODE_SILENT)) {
-        leave(controller, rank);
-    }
-}
-
-void loader_heard(struct controller *controller, uint32_t rank)
-{
-    if (controller_has(controller, rank, NODE_SILENT)) {
-        leave(controller, rank);
-        join(controller, rank);
-    }
-}
-
 /* Nothing is left of the receipts and offers of the program before, and silence is counted from now
  * on. */
 static void begin_nodes(struct controller *controller)
 {
-    const uint16_t old = NODE_RECEIPTED | NODE_SILENT | NODE_REPAIRS;
+    const uint16_t old = NODE_RECEIPTED | NODE_REPAIRS;
 
-    controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
     for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
         struct controller_node *node = &controller->nodes[rank];
 
         node->flags &= (uint16_t)~old;
         node->offer = OFFER_NONE;
         node->load = (struct node_load){.sent_to = (uint16_t)controller->list.segments};
-        join(controller, rank);
     }
+    silence_await_all(controller);
 }
 
 /* A program that is loaded and was not run may be replaced. */
@@ -441,7 +373,7 @@ static void begin_repair(struct controller *controller)
     *load = (struct node_load){.sent_from = base_of(&controller->list, load->wrong_from),
                                .sent_to = load->wrong_to};
     load->segment = load->sent_from;
-    join(controller, rank);
+    silence_await(controller, rank);
 }
 
 /* It holds wrong bytes: it is sent them again when it is its turn, or is given up. */
@@ -704,7 +636,7 @@ void loader_receipt(struct controller *controller, uint32_t rank,
     if (load->wrong_from == load->wrong_to && !holds_right_bytes(controller, rank, receipt)) {
         all_wrong(load);
     }
-    loader_forget(controller, rank);
+    silence_forget(controller, rank);
     note_time(controller, rank, receipt->model_ns);
     controller->answers += !controller_has(controller, rank, NODE_REPAIRS);
     if (load->wrong_from == load->wrong_to) {
@@ -714,65 +646,18 @@ void loader_receipt(struct controller *controller, uint32_t rank,
     }
 }
 
-/* For how long a node has said nothing, in passed time: not while the owner was stopped. */
-static uint64_t silent_us(const struct controller *controller, uint32_t rank)
-{
-    return controller->passed_us - controller->nodes[rank].heard_us;
-}
-
-/* Asks those that have been silent for long, each once until it is heard. */
-static void ask_silent(struct controller *controller)
-{
-    uint64_t quarter_us = controller->config.patience_us / 4;
-    uint64_t limit_us = quarter_us < ASK_US ? quarter_us : ASK_US;
-
-    while (controller->unasked != CONTROLLER_NO_NODE &&
-           silent_us(controller, controller->unasked) >= limit_us) {
-        uint32_t rank = controller->unasked;
-
-        controller->unasked = controller->nodes[rank].newer;
-        /* Who owes an answer to an earlier question is not asked again. */
-        if (!controller_has(controller, rank, NODE_ASKED | NODE_HALTED)) {
-            controller->nodes[rank].flags |= NODE_ASKED;
-            controller_due(controller, rank, PACKET_DUE_QUERY);
-        }
-    }
-}
-
 void loader_pass(struct controller *controller)
 {
-    uint64_t patience_us = controller->config.patience_us;
-    uint32_t rank = controller->oldest;
+    uint32_t rank;
+    bool over = silence_too_long(controller, &rank);
 
-    ask_silent(controller);
-    if (rank == CONTROLLER_NO_NODE) {
-        return;
-    }
     /* The first of the list stands for all: told once, however many are silent. */
-    if (silent_us(controller, rank) >= SILENCE_REPORT_US && !controller->silence_reported) {
+    if (rank != CONTROLLER_NO_NODE && !controller->silence_reported &&
+        silence_us(controller, rank) >= SILENCE_REPORT_US) {
         controller->silence_reported = true;
         controller_tell(controller, EVENT_LOAD_WAITS)->rank = rank;
     }
-    if (silent_us(controller, rank) >= patience_us + patience_us / 2) {
+    if (over) {
         fail(controller, LOAD_SILENT, rank, E_TIMEOUT);
     }
-}
-
-void loader_await_all(struct controller *controller)
-{
-    controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
-    for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
-        controller->nodes[rank].flags &= (uint16_t)~NODE_SILENT;
-        join(controller, rank);
-    }
-}
-
-bool loader_silent(struct controller *controller, uint32_t *rank)
-{
-    uint64_t patience_us = controller->config.patience_us;
-
-    ask_silent(controller);
-    *rank = controller->oldest;
-    return *rank != CONTROLLER_NO_NODE &&
-           silent_us(controller, *rank) >= patience_us + patience_us / 2;
 }
