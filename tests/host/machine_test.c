@@ -281,6 +281,15 @@ static void until(struct fixture *f, const unsigned *count, unsigned wanted)
     assert_int_equal(*count, wanted);
 }
 
+/* Its data is read beside the loop. */
+static void until_download(struct fixture *f)
+{
+    for (unsigned i = 0; i < TURNS_MAX && f->machine.controller.phase != PHASE_DOWNLOAD; i++) {
+        turn(f);
+    }
+    assert_int_equal(f->machine.controller.phase, PHASE_DOWNLOAD);
+}
+
 static void until_started(struct fixture *f)
 {
     for (unsigned i = 0; i < TURNS_MAX && !(f->players[0].started && f->players[1].started); i++) {
@@ -607,6 +616,7 @@ TEST(a_download_says_that_it_waits_for_a_halted_node)
     debug(f, 1, JTAG_HALTED);
     f->players[1].stopped = true;
     assert_int_equal(load(f, "a.elf"), 0);
+    until_download(f);
     for (unsigned i = 0; i < 100; i++) {
         fire(&f->machine.tick_timer);
     }
