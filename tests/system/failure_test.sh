@@ -110,17 +110,10 @@ nothing_up() {
     tool_fails 2 'machine' ps
 }
 
-# pid_of_node N - of the QEMU that is node N.
-pid_of_node() {
-    for pid in $(processes qemu-system | cut -d ' ' -f 1); do
-        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || echo "$pid"
-    done
-}
-
 # stands_still PATIENCE... - node 3 is stopped while a program is loaded into it; the load's pid in $loader.
 stands_still() {
     tool_succeeds up --name still --network cube:2 "$@"
-    stopped=$(pid_of_node 3)
+    stopped=$(node_process 3)
     kill -STOP "$stopped" || fail "no node 3"
     "$ecube" load --name still "$programs/arguments.elf" after >load.out 2>load.err &
     loader=$!

@@ -46,9 +46,7 @@ stopped_in_boot() {
 
 # stop NODE - of the machine that is up.
 stop() {
-    for pid in $(processes qemu-system | cut -d ' ' -f 1); do
-        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || stopped=$pid
-    done
+    stopped=$(node_process "$1")
     kill -STOP "$stopped" || fail "no node $1"
 }
 

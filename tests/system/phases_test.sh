@@ -12,12 +12,6 @@ server() {
     processes ecube | awk '$2 !~ /cleanup|jtag/ { print $1; exit }'
 }
 
-node_process() {
-    for pid in $(processes qemu-system | cut -d ' ' -f 1); do
-        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || echo "$pid"
-    done
-}
-
 machine_up() {
     tool_succeeds up --network cube:2 --jtag --patience 1h --name lab "$@"
 }

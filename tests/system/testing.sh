@@ -107,6 +107,13 @@ left_running() {
     processes qemu-system ecube openocd gdb-multiarch
 }
 
+# node_process N - of the QEMU that is node N, in a machine of this case.
+node_process() {
+    for pid in $(processes qemu-system | cut -d ' ' -f 1); do
+        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || echo "$pid"
+    done
+}
+
 process_count() {
     processes "$1" | grep -c .
 }
