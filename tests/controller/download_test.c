@@ -570,7 +570,7 @@ TEST(a_comparison_tells_what_each_strategy_would_do)
 }
 
 /* The largest machine, all x of all strategies: a user waits for it. */
-/* If it were the square of the nodes, nobody would see the end. */
+/* Work that grows with the square of the nodes would outlast the limit of a test. */
 TEST(a_choice_among_65536_nodes_is_made)
 {
     struct drawn drawn;

@@ -1,14 +1,18 @@
 /*
- * mirrors.c - each node leaves as its output what it was given: its window of the input, its
- * private data, then what is common.
+ * mirrors.c - mirrors [SECONDS]: each node leaves as its output what it was given: its window of
+ * the input, its private data, then what is common. Rank 0 sleeps so long before.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ecube.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && ecube_rank() == 0) {
+        sleep((unsigned)atoi(argv[1]));
+    }
     size_t input_bytes, private_bytes, common_bytes;
     const void *input = ecube_input(&input_bytes);
     const void *own = ecube_private(&private_bytes);
