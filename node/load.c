@@ -138,12 +138,13 @@ static bool is_repair(const struct node *node, const struct offer_body *offer)
            offer->count == 1;
 }
 
-/* What an offer says; all else begins anew. */
+/* What an offer says; all else begins anew. The number goes from 255 on to 1: 0 is that there was
+ * none yet (report.c). */
 static void take_offer(struct load *load, uint32_t from, const struct offer_body *offer)
 {
     *load = (struct load){.from = from,
                           .name = offer->name,
-                          .number = (uint8_t)(load->number + 1),
+                          .number = (uint8_t)(load->number % UINT8_MAX + 1),
                           .count = offer->count,
                           .generation = offer->generation,
                           .from_segment = offer->from_segment,

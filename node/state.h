@@ -108,7 +108,7 @@ enum { FEEDS_MAX = SOURCES_MAX }; /* messages to children that are under way */
 struct load {
     uint8_t state;      /* enum load_state */
     uint8_t child;      /* enum child_state of the node that is served now */
-    uint8_t number;     /* of this download, counted here: its circuits' tokens carry it */
+    uint8_t number;     /* of this download, counted here; 0: there was none. Tokens carry it */
     uint8_t generation; /* of its program, as the host counts: the same on all nodes */
     bool opened;        /* its circuit has been accepted */
     uint8_t feeds_used; /* of `feeds` */
