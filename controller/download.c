@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "controller/pipeline.h"
 #include "drivers/check.h"
 #include "network/network.h"
 
@@ -29,6 +30,7 @@ static const char *const names[STRATEGY_NAMES] = {
     [STRATEGY_SEQUENTIAL] = "sequential",
     [STRATEGY_SCATTER] = "scatter",
     [STRATEGY_SEQUENTIAL_SCATTER] = "sequential-scatter",
+    [STRATEGY_PIPELINED] = "pipelined",
     [STRATEGY_AUTO] = "auto",
 };
 
@@ -42,8 +44,8 @@ bool download_parse_strategy(const char *text, enum strategy *strategy,
         }
     }
     snprintf(error, DOWNLOAD_ERROR_MAX,
-             "unknown strategy '%.40s': use auto, decremental, sequential, scatter or "
-             "sequential-scatter",
+             "unknown strategy '%.40s': use auto, decremental, sequential, scatter, "
+             "sequential-scatter or pipelined",
              text);
     return false;
 }
@@ -213,16 +215,29 @@ static uint64_t scatter_ns(const struct download_costs *costs, const struct netw
 uint64_t download_replay_ns(const struct download_costs *costs, const struct network *network,
                             const struct download_message *messages, unsigned count)
 {
+    return download_replay_limited_ns(costs, network, messages, count, UINT64_MAX);
+}
+
+uint64_t download_replay_limited_ns(const struct download_costs *costs,
+                                    const struct network *network,
+                                    const struct download_message *messages, unsigned count,
+                                    uint64_t limit_ns)
+{
     uint64_t host_ns = 0, end_ns = 0;
 
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && end_ns <= limit_ns; i++) {
         uint32_t root = messages[i].root, nodes = messages[i].count;
         struct amount amount = amount_of(costs->list, root, nodes);
 
+        if (messages[i].parcel_bytes > 0) {
+            end_ns = larger(end_ns, pipeline_replay_ns(costs, network, &messages[i], &host_ns,
+                                                       limit_ns));
+            continue;
+        }
         host_ns += host_message_ns(costs, network, root, amount.bytes);
         end_ns = larger(end_ns, host_ns + scatter_ns(costs, network, root, nodes, amount));
     }
-    return end_ns;
+    return end_ns <= limit_ns ? end_ns : UINT64_MAX;
 }
 
 /* Start-ups are left out: whatever a strategy does, the host's port must send all once. */
@@ -313,6 +328,7 @@ struct search {
     enum strategy strategy;
     unsigned x;
     uint64_t predicted_ns;
+    uint32_t parcel_bytes;
     uint32_t messages; /* of the last one that had too many; 0: none had */
     bool full;         /* one had no room: at the root `rank`, which has `room` bytes */
     uint32_t rank;
@@ -339,7 +355,8 @@ static void add_message(struct download_plan *plan, const struct search *search,
                         uint32_t count)
 {
     CHECK(plan->count < DOWNLOAD_MESSAGES_MAX);
-    plan->messages[plan->count++] = (struct download_message){.root = root, .count = count};
+    plan->messages[plan->count++] = (struct download_message){
+        .root = root, .count = count, .parcel_bytes = count > 1 ? plan->parcel_bytes : 0};
     plan->bytes += amount_of(search->costs->list, root, count).bytes;
 }
 
@@ -492,6 +509,34 @@ static bool contends(const struct search *search, unsigned x)
 
 /* Choice. */
 
+/* The size of its parcels is chosen with it; a time that is no better than the best is not known. */
+static void try_pipelined(struct search *search, unsigned x)
+{
+    struct download_plan plan = {.strategy = STRATEGY_PIPELINED, .x = x};
+    bool again = search->found && search->strategy == STRATEGY_PIPELINED;
+    uint64_t limit_ns = !search->found ? UINT64_MAX : search->predicted_ns - !again;
+    struct pipeline_full full;
+
+    if (search->found && search->predicted_ns == 0 && !again) {
+        return;
+    }
+    add_messages(&plan, search);
+    uint64_t predicted_ns = pipeline_choose(search->costs, search->network, plan.messages,
+                                            plan.count, limit_ns, &full);
+    if (predicted_ns != UINT64_MAX) {
+        search->found = true;
+        search->strategy = STRATEGY_PIPELINED;
+        search->x = x;
+        search->predicted_ns = predicted_ns;
+        search->parcel_bytes = plan.messages[0].parcel_bytes;
+    } else if (full.rank != NETWORK_NO_NODE) {
+        search->full = true;
+        search->rank = full.rank;
+        search->need = full.need;
+        search->room = full.room;
+    }
+}
+
 static void try(struct search *search, enum strategy strategy, unsigned x)
 {
     uint32_t messages = messages_of(search, strategy, x);
@@ -515,7 +560,14 @@ static void try_all(struct search *search, enum strategy strategy, int x)
 {
     unsigned halvings = search->chain.halvings;
 
-    if (strategy == STRATEGY_SEQUENTIAL) {
+    if (strategy == STRATEGY_PIPELINED) {
+        /* from the fewest messages on, for those of common data alone take longer than the best */
+        for (unsigned i = halvings + 1; i-- > 0;) {
+            if (x == DOWNLOAD_X_BEST || (unsigned)x == i) {
+                try_pipelined(search, i);
+            }
+        }
+    } else if (strategy == STRATEGY_SEQUENTIAL) {
         try(search, strategy, 0);
     } else if (strategy == STRATEGY_SCATTER) {
         try(search, strategy, halvings);
@@ -604,7 +656,8 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
     if (!search.found) {
         return refuse(&search, strategy, error);
     }
-    *plan = (struct download_plan){.strategy = search.strategy, .x = search.x};
+    *plan = (struct download_plan){
+        .strategy = search.strategy, .x = search.x, .parcel_bytes = search.parcel_bytes};
     add_messages(plan, &search);
     plan->predicted_ns = download_replay_ns(costs, network, plan->messages, plan->count);
     plan->contends = plan->strategy == STRATEGY_SEQUENTIAL_SCATTER && contends(&search, plan->x);
@@ -632,6 +685,7 @@ static void compare(struct download_choice *choice, enum strategy strategy, int 
         add_messages(&plan, &search);
         choice->x = plan.x;
         choice->count = plan.count;
+        choice->parcel_bytes = search.parcel_bytes;
         choice->bytes = plan.bytes;
         choice->predicted_ns = search.predicted_ns;
     }

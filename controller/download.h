@@ -30,11 +30,12 @@ enum strategy {
     STRATEGY_SEQUENTIAL,         /* a message to every node */
     STRATEGY_SCATTER,            /* one message to node 0 */
     STRATEGY_SEQUENTIAL_SCATTER, /* a block by scatter, the other nodes one by one */
+    STRATEGY_PIPELINED,          /* blocks as in decremental, each a line of nodes (pipeline.h) */
     STRATEGY_AUTO                /* whichever takes the least time and has room */
 };
 
 enum {
-    STRATEGIES = STRATEGY_SEQUENTIAL_SCATTER + 1,
+    STRATEGIES = STRATEGY_PIPELINED + 1,
     STRATEGY_NAMES = STRATEGY_AUTO + 1,
     DOWNLOAD_X_BEST = -1,
     DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
@@ -54,12 +55,14 @@ struct download_costs {
 
 struct download_message {
     uint32_t root;
-    uint32_t count; /* nodes of its block: root and the ranks behind it */
+    uint32_t count;        /* nodes of its block: root and the ranks behind it */
+    uint32_t parcel_bytes; /* 0: it goes whole, and its block scatters it by halving */
 };
 
 struct download_plan {
     enum strategy strategy; /* the one that was chosen, if AUTO was wanted */
     unsigned x;
+    uint32_t parcel_bytes; /* of messages to more than one node; 0: they go whole */
     unsigned count;
     struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     uint64_t bytes;        /* that the host sends, in all messages */
@@ -84,6 +87,7 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
 struct download_choice {
     enum strategy strategy;
     unsigned x, count;
+    uint32_t parcel_bytes; /* 0: it has none */
     uint64_t bytes, predicted_ns;
     bool sends; /* it has no more messages than a plan may have: else nothing else is known */
     bool fits;  /* all roots have room for what they pass on */
@@ -103,6 +107,12 @@ void download_compare(struct download_choice choices[STRATEGIES], int x,
  */
 uint64_t download_replay_ns(const struct download_costs *costs, const struct network *network,
                             const struct download_message *messages, unsigned count);
+
+/* The same; UINT64_MAX: it is certainly later than `limit_ns`. */
+uint64_t download_replay_limited_ns(const struct download_costs *costs,
+                                    const struct network *network,
+                                    const struct download_message *messages, unsigned count,
+                                    uint64_t limit_ns);
 
 /*
  * The same as a sum, when sigma is at least 1 and all nodes have the same segments, so that no half

@@ -11,6 +11,8 @@
  *   OPENED   the circuit is being set up, issued at the model time at which the one before was
  *            complete: the host of the paper sends one message at a time
  *            Refused by a hop that is busy: SENT again
+ *   MORE     its first parcel has been accepted; CTS for the next comes when the root has a place
+ *            for it: READY again
  *   DONE     it has been accepted; its bytes flow, and its root gives them on by halving
  *
  * A message is the list of the load, then the pieces of its segments, which lie where the owner has
@@ -48,6 +50,7 @@ enum {
 struct sending {
     uint32_t root, count;
     uint32_t from, to; /* segments */
+    uint32_t parcel_bytes;
 };
 
 static unsigned messages_of(const struct controller *controller)
@@ -60,14 +63,31 @@ static struct sending sending_of(const struct controller *controller, unsigned i
 {
     if (index < controller->load.count) {
         const struct download_message *message = &controller->load.messages[index];
-        return (struct sending){message->root, message->count, 0, controller->list.segments};
+        return (struct sending){message->root, message->count, 0, controller->list.segments,
+                                message->parcel_bytes};
     }
     const struct node_load *load = &controller->nodes[controller->repairing].load;
-    return (struct sending){controller->repairing, 1, load->sent_from, load->sent_to};
+    return (struct sending){controller->repairing, 1, load->sent_from, load->sent_to, 0};
 }
 
-static uint64_t data_bytes(const struct controller *controller, const struct sending *sending)
+static struct load_cut cut_of(const struct sending *sending)
 {
+    return (struct load_cut){.head = sending->root,
+                             .count = sending->count,
+                             .bytes = sending->parcel_bytes,
+                             .from = sending->from,
+                             .to = sending->to};
+}
+
+/* Of a circuit: the whole message, or the parcel before which a walk stands. */
+static uint64_t data_bytes(const struct controller *controller, const struct sending *sending,
+                           struct load_walk walk)
+{
+    struct load_cut cut = cut_of(sending);
+
+    if (cut.bytes > 0) {
+        return load_parcel_pass(&controller->list, &cut, &walk, sending->root);
+    }
     return load_data_bytes(&controller->list, sending->from, sending->to, sending->root,
                            sending->count);
 }
@@ -109,6 +129,17 @@ static enum controller_refusal refusal(const struct controller *controller)
     }
 }
 
+/* The next message has not been begun. */
+static void begin_message(struct controller *controller)
+{
+    if (controller->message_next < messages_of(controller)) {
+        struct sending sending = sending_of(controller, controller->message_next);
+        struct load_cut cut = cut_of(&sending);
+        controller->parcel = load_walk_at(&cut);
+        controller->parcels = 0;
+    }
+}
+
 enum controller_refusal controller_load(struct controller *controller,
                                         const struct controller_load *load, uint64_t now_us)
 {
@@ -131,6 +162,7 @@ enum controller_refusal controller_load(struct controller *controller,
     controller->clock_base_ns = controller->clock_ns = controller->reported_ns;
     controller->clock_end_ns = controller->repair_end_ns = controller->reported_ns;
     controller->given_bytes = 0;
+    begin_message(controller);
     controller->answers = controller->receipts = controller->repaired = 0;
     controller->repair_first = controller->repair_last = CONTROLLER_NO_NODE;
     controller->silence_reported = false;
@@ -162,15 +194,18 @@ static bool send_offer(struct controller *controller, unsigned index)
     const struct controller_load *load = &controller->load;
     struct controller_node *node = root_of(controller, index);
     struct sending sending = sending_of(controller, index);
+    struct load_cut cut = cut_of(&sending);
+    uint64_t first = data_bytes(controller, &sending, load_walk_at(&cut));
     struct offer_body offer = {.name = controller->name + index,
                                .count = sending.count,
                                .list_bytes = load->list_bytes,
-                               .message_bytes =
-                                   load->list_bytes + (uint32_t)data_bytes(controller, &sending),
+                               .message_bytes = load->list_bytes + (uint32_t)first,
                                .from_segment = (uint16_t)sending.from,
                                .to_segment = (uint16_t)sending.to,
                                .top = load_program_of(&controller->list, sending.root).top,
                                .generation = controller->generation,
+                               .parcel_bytes = sending.parcel_bytes,
+                               .head = sending.root,
                                .digest = load->list_digest};
     uint8_t body[OFFER_BYTES];
 
@@ -242,10 +277,29 @@ static struct controller_feed *feed_free(struct controller *controller)
     return i < SOURCES_MAX ? &controller->feeds[i] : NULL;
 }
 
+/* Of a parcel what it has of one string. */
+static uint32_t next_of_parcel(struct controller *controller, struct controller_feed *feed,
+                               const uint8_t **data)
+{
+    struct load_slice slice;
+
+    if (feed->walk.parcel != feed->parcel ||
+        !load_walk_next(&controller->list, &feed->cut, &feed->walk, &slice)) {
+        return 0;
+    }
+    *data = controller->load.strings[slice.segment] + slice.from;
+    feed->given += slice.bytes;
+    controller->given_bytes += slice.bytes;
+    return slice.bytes;
+}
+
 /* The next slice: no more than SLICE_BYTES of one piece; 0 bytes: nothing is left. */
 static uint32_t next_slice(struct controller *controller, struct controller_feed *feed,
                            const uint8_t **data)
 {
+    if (feed->cut.bytes > 0) {
+        return next_of_parcel(controller, feed, data);
+    }
     while (feed->segment < feed->to) {
         struct load_piece piece =
             load_piece(&controller->list, feed->segment, feed->root, feed->count);
@@ -290,22 +344,24 @@ static void feed_more(struct controller *controller, uint32_t name)
     }
 }
 
-/* The list and the first slice, which need not be asked for. */
+/* The list, which only the first circuit of a message has, and the first slice, which need not be
+ * asked for. */
 static struct circuit_source source_of(struct controller *controller, struct controller_feed *feed,
                                        const struct sending *sending)
 {
     const struct controller_load *load = &controller->load;
     const uint8_t *data = NULL;
-    uint64_t all = data_bytes(controller, sending);
+    uint64_t all = data_bytes(controller, sending, controller->parcel);
     uint32_t slice = next_slice(controller, feed, &data);
+    uint32_t list_bytes = controller->parcels == 0 ? load->list_bytes : 0;
 
     return (struct circuit_source){.dst = sending->root,
                                    .match = controller->nodes[sending->root].match,
-                                   .tag = load->list_bytes,
+                                   .tag = list_bytes,
                                    .flags = OPEN_IMAGE,
                                    .issue_ns = controller->clock_ns,
                                    .data = {load->list, data},
-                                   .bytes = {load->list_bytes, slice},
+                                   .bytes = {list_bytes, slice},
                                    .more = (uint32_t)(all - slice),
                                    .token = feed->name};
 }
@@ -316,8 +372,9 @@ static void open_next(struct controller *controller)
     unsigned index = controller->message_next;
     struct controller_feed *feed = feed_free(controller);
 
+    /* of the parcel before all bytes have been sent */
     if (index >= messages_of(controller) || root_of(controller, index)->offer != OFFER_READY ||
-        !feed) {
+        !feed || feed_of(controller, controller->name + index)) {
         return;
     }
     struct sending sending = sending_of(controller, index);
@@ -326,7 +383,10 @@ static void open_next(struct controller *controller)
                                      .root = sending.root,
                                      .count = sending.count,
                                      .segment = sending.from,
-                                     .to = sending.to};
+                                     .to = sending.to,
+                                     .cut = cut_of(&sending),
+                                     .walk = controller->parcel,
+                                     .parcel = controller->parcel.parcel};
     struct circuit_source source = source_of(controller, feed, &sending);
     /* Full is what it says while the circuit before has no answer; accepting that one brings it
      * here again. */
@@ -369,6 +429,7 @@ static void begin_repair(struct controller *controller)
     controller->repairing = rank;
     controller->repairs++;
     node->offer = OFFER_NONE;
+    begin_message(controller);
     node->flags = (uint16_t)(node->flags + NODE_REPAIR);
     *load = (struct node_load){.sent_from = base_of(&controller->list, load->wrong_from),
                                .sent_to = load->wrong_to};
@@ -420,17 +481,27 @@ static struct controller_node *offered(struct controller *controller, uint32_t r
 
     if (!loads(controller) || index >= controller->offered ||
         (repair && index != controller->message_next) ||
-        sending_of(controller, index).root != rank || controller->nodes[rank].offer != OFFER_SENT) {
+        sending_of(controller, index).root != rank) {
         return NULL;
     }
     return &controller->nodes[rank];
+}
+
+/* Each parcel of the message that is next has a CTS of its own (wire/run.h). */
+static bool is_for_next(const struct controller *controller, const struct cts_body *cts)
+{
+    unsigned index = cts->name - controller->name;
+    uint32_t parcels = index == controller->message_next ? controller->parcels : 0;
+
+    return sending_of(controller, index).parcel_bytes == 0 || cts->match == cts->name + parcels;
 }
 
 void loader_cts(struct controller *controller, uint32_t rank, const struct cts_body *cts)
 {
     struct controller_node *node = offered(controller, rank, cts->name);
 
-    if (node) {
+    if (node && (node->offer == OFFER_SENT || node->offer == OFFER_MORE) &&
+        is_for_next(controller, cts)) {
         node->match = cts->match;
         node->offer = OFFER_READY;
     }
@@ -451,13 +522,37 @@ void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
 {
     struct controller_node *node = offered(controller, rank, reply->name);
 
-    if (node && kind == PACKET_RETRY) {
+    if (!node || node->offer != OFFER_SENT) {
+        return;
+    }
+    if (kind == PACKET_RETRY) {
         /* It will have room soon: a slot, or the end of the program before. */
         offer_soon(controller, node);
-    } else if (node && kind == PACKET_CANCEL) {
+    } else if (kind == PACKET_CANCEL) {
         /* Its program was never told to stop, or it has started one that we do not know of. */
         fail(controller, LOAD_REFUSED, rank, E_OK);
     }
+}
+
+/* A circuit of the message that is next has been accepted: the message is done, unless it has more
+ * parcels. */
+static void end_circuit(struct controller *controller)
+{
+    struct controller_node *root = root_of(controller, controller->message_next);
+    struct sending sending = sending_of(controller, controller->message_next);
+    struct load_cut cut = cut_of(&sending);
+
+    if (cut.bytes > 0) {
+        load_parcel_pass(&controller->list, &cut, &controller->parcel, sending.root);
+        if (load_parcel_find(&controller->list, &cut, &controller->parcel, sending.root) > 0) {
+            controller->parcels++;
+            root->offer = OFFER_MORE;
+            return;
+        }
+    }
+    root->offer = OFFER_DONE;
+    controller->message_next++;
+    begin_message(controller);
 }
 
 /* The answer to the circuit of the message that is next: answers come in the order of the
@@ -467,9 +562,8 @@ static void take_answer(struct controller *controller, const struct notice *noti
     unsigned index = controller->message_next;
 
     if (notice->kind == NOTICE_ACCEPTED) {
-        root_of(controller, index)->offer = OFFER_DONE;
         controller->clock_ns = notice->done_ns;
-        controller->message_next++;
+        end_circuit(controller);
     } else if (notice->status == E_REFUSED || notice->status == E_BUSY) {
         /* A link of its way was held, on a ring by what a stopped program still had under way
          * (router/README.md, rule 2). The root answers CTS again, and it is the next one's turn. */

@@ -14,6 +14,7 @@
 #include "controller/controller.h"
 #include "router/state.h"
 #include "wire/load.h"
+#include "wire/parcel.h"
 
 enum {
     CONTROLLER_NODE_BYTES = 128,
@@ -51,6 +52,7 @@ enum offer_state {
     OFFER_SENT, /* sent at least once, no answer but RETRY */
     OFFER_READY,
     OFFER_OPENED,
+    OFFER_MORE, /* has accepted a parcel, and has not said that it takes the next */
     OFFER_DONE
 };
 
@@ -146,6 +148,9 @@ struct controller_feed {
     uint32_t segment, to; /* from this one on, and up to */
     uint64_t at;          /* bytes of the piece of `segment` that were given */
     uint64_t given;       /* in all, without the list */
+    struct load_cut cut;   /* one parcel of it; .bytes 0: it goes whole */
+    struct load_walk walk; /* behind what was given of the parcel; */
+    uint32_t parcel;       /* its number */
 };
 
 /* The present question to all nodes. */
@@ -215,6 +220,8 @@ struct controller {
     uint8_t stop_generation; /* of those that STOP goes to: the next is offered behind it */
     uint32_t name;           /* of the offer of message 0; those behind it follow */
     unsigned message_next;   /* the one to open, or whose answer is awaited */
+    struct load_walk parcel; /* before the next of its parcels; */
+    uint32_t parcels;        /* so many have been accepted */
     unsigned offered;        /* the messages before this one have been offered */
     uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
     uint64_t clock_base_ns, clock_ns, clock_end_ns;

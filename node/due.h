@@ -64,7 +64,7 @@ static inline void node_due_call(struct node *node, bool open)
 /* The state of the download has changed. */
 static inline void node_due_load(struct node *node)
 {
-    node->load_due = node->load.state >= LOAD_SENDING;
+    node->load_due = node->load.state > LOAD_RECEIVING;
 }
 
 /* The state of the gather has changed, or what the host is to be told of it. */

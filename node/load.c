@@ -1,5 +1,6 @@
 /*
- * load.c - a download: take the data of a range of ranks, keep the own part, scatter the rest.
+ * load.c - a download: take the data of a range of ranks, keep the own part, scatter the rest; or
+ * the same in parcels (pipeline.c).
  *
  * The message to the root of a range begins with the list of the load (wire/load.h), which says
  * what comes behind it and where it goes: pieces.c. It is checked before the first byte of data is
@@ -7,25 +8,25 @@
  *
  * As long as it has more than its own, the node sends the second half of what it has left
  * (network.h: halving), behind the same list, to the node where that half begins, straight from
- * where it lies. On a cube that is its neighbour in dimension t-1, ..., 0. Last, it hashes what it
- * holds, clears what it only passed on, for a program finds its free memory clear, and sends its
- * receipts.
+ * where it lies. On a cube that is its neighbour in dimension t-1, ..., 0. Last come hashes and
+ * receipts (receipt.c).
  *
  *     cube:3, node 0: count 8, keeps {0..3}, gives {4..7} to 4; then {2,3} to 2; then {1} to 1
  *
  * States of a download (enum load_state):
  *
  *     IDLE --OFFER, CTS sent--> RECEIVING --all bytes--> SENDING --left == 1, all sent--> HASHING
- *     HASHING --all hashed--> CLEARING --all clear--> RECEIPT --sent, the last one--> IDLE
- *     HASHING --as many as a packet has--> RECEIPT --sent, more to come--> HASHING
- *     IDLE (OFFER impossible), RECEIVING (so is the list), SENDING --error--> RECEIPT
+ *     RECEIVING --list, where there are parcels--> PIPING --all come and gone--> HASHING
+ *     HASHING, CLEARING, RECEIPT --> IDLE (receipt.c)
+ *     IDLE (OFFER impossible), RECEIVING (so is the list), PIPING, SENDING --error--> RECEIPT
  *
  * States of the child that is served now (enum child_state); a child that is served, or that has
  * said CANCEL, is followed by the next one:
  *
  *     ASK --OFFER--> ASKED --CTS--> READY --OPEN--> OPENING --ACCEPT--> next child
- *      ^               |                               |
- *      +---- RETRY ----+---------- REFUSED ------------+
+ *      ^               |           ^                   |   |
+ *      +---- RETRY ----+---------- | ---- REFUSED -----+   +--ACCEPT, parcels--> WAITS
+ *                                  +---------CTS of the next parcel-----------------+
  *
  * A node whose program is loaded takes a message to itself alone without beginning anew: the host
  * repairs segments of which it has had a wrong digest.
@@ -57,28 +58,39 @@
 #include "router/router.h"
 #include "wire/load.h"
 
-/* Where free memory begins: the list lies there. */
-static uint8_t *free_memory(const struct node *node)
+uint8_t *load_free_memory(const struct node *node)
 {
     return node->config.program + (node->load.top - node->config.program_address);
 }
 
-/* The state of the download changes; load_due goes with it. */
-static void enter(struct node *node, enum load_state state)
+/* load_due goes with it. */
+void load_enter(struct node *node, enum load_state state)
 {
     node->load.state = (uint8_t)state;
     node_due_load(node);
 }
 
-/* The download is over for this node. The memory holds parts of a program: nothing may start. */
-static void fail(struct node *node, int status)
+/* The memory holds parts of a program: nothing may start. */
+void load_fail(struct node *node, int status)
 {
     node->load.status = status;
     node->load.receipt_count = 0;
     node->load.segment = node->load.to_segment;
-    enter(node, LOAD_RECEIPT);
+    load_enter(node, LOAD_RECEIPT);
     node->program = PROGRAM_NONE;
     engine_close(&node->engine, &node->router, E_PEER_GONE);
+}
+
+/* Whether the node that is offered parcels, for itself and those behind it, is in a line that may
+ * be, and the first one is no longer than all are. */
+static bool is_in_line(const struct node *node, const struct offer_body *offer)
+{
+    const struct network *network = &node->router.network;
+    uint32_t rank = node->router.id;
+
+    return offer->head <= rank && offer->count <= network->nodes - rank &&
+           network_is_block(network, offer->head, rank - offer->head + offer->count) &&
+           offer->message_bytes - offer->list_bytes <= offer->parcel_bytes;
 }
 
 /* Whether what is offered may fit where it must go. All of it comes from outside: sums are written
@@ -88,21 +100,28 @@ static bool has_room(const struct node *node, const struct offer_body *offer)
     const struct node_config *config = &node->config;
     uint32_t base = config->image_address, end = config->program_address + config->program_bytes;
 
-    return network_is_block(&node->router.network, node->router.id, offer->count) &&
+    return (offer->parcel_bytes
+                ? is_in_line(node, offer)
+                : network_is_block(&node->router.network, node->router.id, offer->count)) &&
            offer->top % PROTECTED_PAGE_BYTES == 0 && offer->top >= base && offer->top <= end &&
            offer->list_bytes > 0 && offer->list_bytes <= LOAD_LIST_BYTES_MAX &&
            offer->list_bytes <= end - offer->top && offer->message_bytes >= offer->list_bytes &&
            offer->message_bytes <= end - base && offer->from_segment < offer->to_segment;
 }
 
+bool load_say_cts(struct node *node, uint32_t dst, uint32_t name)
+{
+    uint8_t body[CTS_BYTES];
+
+    cts_pack(body, &(struct cts_body){.name = node->load.name, .match = name});
+    return router_send(&node->router, PACKET_CTS, dst, body, sizeof body) == E_OK;
+}
+
 /* The download's name on this node is the one that the offer gives it: the OPEN names it, and one
  * of an earlier offer does not fit. */
 static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
 {
-    uint8_t body[CTS_BYTES];
-
-    cts_pack(body, &(struct cts_body){.name = name, .match = name});
-    if (router_send(&node->router, PACKET_CTS, dst, body, sizeof body) != E_OK) {
+    if (!load_say_cts(node, dst, name)) {
         node->dropped_requests++;
     }
 }
@@ -124,7 +143,7 @@ static void refuse_steps(struct node *node)
 static bool is_repair(const struct node *node, const struct offer_body *offer)
 {
     return node->program == PROGRAM_LOADED && offer->generation == node->load.generation &&
-           offer->count == 1;
+           offer->count == 1 && offer->parcel_bytes == 0;
 }
 
 /* What an offer says; all else begins anew. The number goes from 255 on to 1: 0 is that there was
@@ -140,6 +159,8 @@ static void take_offer(struct load *load, uint32_t from, const struct offer_body
                           .to_segment = offer->to_segment,
                           .list_bytes = offer->list_bytes,
                           .message_bytes = offer->message_bytes,
+                          .parcel_bytes = offer->parcel_bytes,
+                          .head = offer->head,
                           .top = offer->top};
     memcpy(load->list_digest, offer->digest, DIGEST_BYTES);
     sha256_begin(&load->sha);
@@ -177,8 +198,13 @@ void load_offer(struct node *node, const struct notice *notice)
         return;
     }
     /* Its CTS is late. It is the same download: nothing begins anew. */
-    if (load->state == LOAD_RECEIVING && load->from == from && load->name == offer.name) {
-        answer_cts(node, from, offer.name);
+    if (load->from == from && load->name == offer.name &&
+        (load->state == LOAD_RECEIVING || load->state == LOAD_PIPING)) {
+        if (load->state == LOAD_RECEIVING) {
+            answer_cts(node, from, offer.name);
+        } else {
+            pipeline_answer(node);
+        }
         return;
     }
     /* The host stops programs before it offers the next one, so its own OFFER is refused for good.
@@ -204,14 +230,14 @@ void load_offer(struct node *node, const struct notice *notice)
      * program. */
     if (!has_room(node, &offer)) {
         node_answer(node, PACKET_CANCEL, from, offer.name);
-        fail(node, E_NO_ROOM);
+        load_fail(node, E_NO_ROOM);
         return;
     }
     node->program = PROGRAM_LOADING;
     if (!repair) {
         forget_program(node);
     }
-    enter(node, LOAD_RECEIVING);
+    load_enter(node, LOAD_RECEIVING);
     answer_cts(node, from, offer.name);
 }
 
@@ -223,12 +249,16 @@ static uint32_t list_slice(const struct load *load)
     return left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
 }
 
-/* Takes the one circuit of the download. A second one, while the first one's bytes come, would
+/* Takes the first circuit of the download, the only one where there are no parcels. A second one, while the first one's bytes come, would
  * begin the children anew. E_REFUSED: a parent that is early or late tries again. */
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
 
+    if (load->state == LOAD_PIPING) {
+        pipeline_open(node, port, packet);
+        return;
+    }
     /* Only then has has_room seen the sizes, so that nothing here can wrap. */
     if (load->state != LOAD_RECEIVING || load->opened || open_match(packet) != load->name ||
         packet_src(packet) != load->from || open_flags(packet) & OPEN_INLINE ||
@@ -236,7 +266,7 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
         router_refuse(&node->router, port, E_REFUSED);
         return;
     }
-    struct circuit_sink sink = {.data = free_memory(node),
+    struct circuit_sink sink = {.data = load_free_memory(node),
                                 .room = list_slice(load),
                                 .more = load->message_bytes - list_slice(load),
                                 .token = token_make(TOKEN_IMAGE, load->number, 0)};
@@ -250,16 +280,23 @@ static void take_list_slice(struct node *node)
     struct load *load = &node->load;
     uint32_t bytes = list_slice(load);
 
-    sha256_add(&load->sha, free_memory(node) + load->listed, bytes);
+    sha256_add(&load->sha, load_free_memory(node) + load->listed, bytes);
     load->listed += bytes;
     if (load->listed < load->list_bytes) {
         return;
     }
     int status = load_take_list(node);
     if (status != E_OK) {
-        fail(node, status);
+        load_fail(node, status);
     }
-    load->come = load_cursor_at(node, node->router.id, load->count);
+    load->left = load->count;
+    load->child = CHILD_ASK;
+    load->again_us = 0;
+    if (load->state == LOAD_RECEIVING && load->parcel_bytes > 0) {
+        pipeline_begin(node);
+    } else {
+        load->come = load_cursor_at(node, node->router.id, load->count);
+    }
 }
 
 /* The room for what comes has been filled: where the next bytes go. What follows a list that cannot
@@ -273,9 +310,11 @@ static void give_room(struct node *node, unsigned port)
         take_list_slice(node);
     }
     if (load->state == LOAD_RECEIVING && load->listed < load->list_bytes) {
-        run = (struct load_run){free_memory(node) + load->listed, list_slice(load)};
+        run = (struct load_run){load_free_memory(node) + load->listed, list_slice(load)};
     } else if (load->state == LOAD_RECEIVING) {
         run = load_next_run(node, &load->come);
+    } else if (load->state == LOAD_PIPING) {
+        run = pipeline_room(node);
     }
     router_sink(&node->router, port, run.at, run.bytes);
 }
@@ -285,19 +324,15 @@ static void take_received(struct node *node, int status)
 {
     struct load *load = &node->load;
 
-    if (load->state != LOAD_RECEIVING) {
-        return;
-    }
-    if (status == E_OK && load->listed < load->list_bytes) {
+    if (load->state == LOAD_RECEIVING && status == E_OK && load->listed < load->list_bytes) {
         take_list_slice(node);
-    } else if (status != E_OK) {
-        fail(node, status);
+    } else if (load->state == LOAD_RECEIVING && status != E_OK) {
+        load_fail(node, status);
     }
     if (load->state == LOAD_RECEIVING) {
-        enter(node, LOAD_SENDING);
-        load->left = load->count;
-        load->child = CHILD_ASK;
-        load->again_us = 0;
+        load_enter(node, LOAD_SENDING);
+    } else if (load->state == LOAD_PIPING) {
+        pipeline_received(node, status);
     }
 }
 
@@ -312,6 +347,9 @@ static uint32_t message_bytes(const struct load *load, const struct load_list *l
 /* How many of the nodes that are left this one keeps when it serves its next child. */
 static uint32_t kept(const struct node *node)
 {
+    if (node->load.parcel_bytes > 0) {
+        return 1;
+    }
     return network_half(&node->router.network, node->load.left);
 }
 
@@ -320,7 +358,7 @@ uint32_t load_child(const struct node *node)
     return node->router.id + kept(node);
 }
 
-/* Offers its next child the second half of what is left. Repeated until it has an answer. */
+/* Offers its next child what it is to get. Repeated until it has an answer. */
 static void send_offer(struct node *node)
 {
     struct load *load = &node->load;
@@ -329,11 +367,15 @@ static void send_offer(struct node *node)
     struct offer_body offer = {.name = load->name,
                                .count = count,
                                .list_bytes = load->list_bytes,
-                               .message_bytes = message_bytes(load, &list, child, count),
+                               .message_bytes = load->parcel_bytes
+                                                    ? pipeline_first_bytes(node)
+                                                    : message_bytes(load, &list, child, count),
                                .from_segment = load->from_segment,
                                .to_segment = load->to_segment,
                                .top = load_program_of(&list, child).top,
                                .generation = load->generation,
+                               .parcel_bytes = load->parcel_bytes,
+                               .head = load->head,
                                .digest = load->list_digest};
     uint8_t body[OFFER_BYTES];
 
@@ -382,7 +424,7 @@ static void open_child(struct node *node)
         load->feeds[feed] = cursor;
         load->feeds_used |= (uint8_t)(1u << feed);
     } else if (status != E_FULL) {
-        fail(node, status);
+        load_fail(node, status);
     }
 }
 
@@ -407,7 +449,8 @@ static bool answers_offer(const struct node *node, const struct answer *answer)
 {
     const struct load *load = &node->load;
 
-    return load->state == LOAD_SENDING && answer->name == load->name &&
+    return (load->state == LOAD_SENDING || load->state == LOAD_PIPING) &&
+           answer->name == load->name &&
            answer->src > node->router.id && answer->src - node->router.id < load->count;
 }
 
@@ -419,10 +462,14 @@ bool load_answer(struct node *node, const struct answer *answer)
     if (!answers_offer(node, answer)) {
         return false;
     }
-    if (load->child != CHILD_ASKED || answer->src != load_child(node)) {
+    bool waits = load->child == CHILD_WAITS && answer->kind == PACKET_CTS;
+    if ((load->child != CHILD_ASKED && !waits) || answer->src != load_child(node)) {
         return true;
     }
     if (answer->kind == PACKET_CTS) {
+        if (load->state == LOAD_PIPING && answer->match != pipeline_next_name(node)) {
+            return true; /* of a parcel that it has */
+        }
         load->child_match = answer->match;
         load->child = CHILD_READY;
     } else if (answer->kind == PACKET_RETRY) {
@@ -439,33 +486,24 @@ bool load_answer(struct node *node, const struct answer *answer)
 
 /* A circuit has been refused: by a busy hop, or by a child that is not ready for it, which is
  * offered its part again; else there is no way to it. */
-static void take_refusal(struct node *node, int status)
+void load_refused(struct node *node, int status)
 {
     struct load *load = &node->load;
 
-    if (load->state != LOAD_SENDING) {
-        return; /* it has failed before */
-    }
     if (status != E_REFUSED) {
-        fail(node, status);
+        load_fail(node, status);
         return;
     }
     load->child = CHILD_ASK;
     load->again_us = node->now_us + ANSWER_RETRY_US;
 }
 
-/* Word of the download's circuits: the one from the parent, and those to children. The number tells
- * it from word of an earlier download. A download that has failed serves no more children. */
-void load_notice(struct node *node, const struct notice *notice)
+/* Word of the circuits to children. A download that has failed serves no more of them. */
+static void take_word(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
 
-    if ((notice->token >> 8 & 0xff) != load->number) {
-        return; /* of an earlier download */
-    }
     switch (notice->kind) {
-    case NOTICE_FILLED: give_room(node, notice->port); break;
-    case NOTICE_RECEIVED: take_received(node, notice->status); break;
     case NOTICE_FEED: feed_child(node, notice->token); break;
     /* The child's circuit stands: its part is given away, and the next child is served while the
      * bytes still flow. */
@@ -477,93 +515,42 @@ void load_notice(struct node *node, const struct notice *notice)
         break;
     case NOTICE_REFUSED:
         end_feed(load, notice->token);
-        take_refusal(node, notice->status);
+        if (load->state == LOAD_SENDING) { /* else it has failed before */
+            load_refused(node, notice->status);
+        }
         break;
     default: end_feed(load, notice->token); break;
     }
 }
 
-/* All has been sent: what is the node's own is hashed. */
-static void begin_hashing(struct node *node)
+/* Word of the download's circuits: the one from the parent, and those to children. The number tells
+ * it from word of an earlier download. */
+void load_notice(struct node *node, const struct notice *notice)
 {
-    struct load *load = &node->load;
+    const struct load *load = &node->load;
 
-    load->segment = load_own_from(node, load->from_segment);
-    load->done = 0;
-    sha256_begin(&load->sha);
-    enter(node, load->segment == load->to_segment ? LOAD_CLEARING : LOAD_HASHING);
-}
-
-/* An own segment has been hashed. A packet that is full goes before the next one. */
-static void end_segment(struct node *node)
-{
-    struct load *load = &node->load;
-
-    sha256_end(&load->sha, load->digests[load->receipt_count++]);
-    sha256_begin(&load->sha);
-    load->done = 0;
-    load->segment = load_own_from(node, load->segment + 1);
-    if (load->segment == load->to_segment) {
-        enter(node, LOAD_CLEARING);
-    } else if (load->receipt_count == RECEIPT_DIGESTS_MAX) {
-        enter(node, LOAD_RECEIPT);
+    if ((notice->token >> 8 & 0xff) != load->number) {
+        return; /* of an earlier download */
+    }
+    switch (notice->kind) {
+    case NOTICE_FILLED: give_room(node, notice->port); break;
+    case NOTICE_RECEIVED: take_received(node, notice->status); break;
+    default:
+        if (load->parcel_bytes > 0) {
+            pipeline_notice(node, notice);
+        } else {
+            take_word(node, notice);
+        }
     }
 }
 
-/* Hashes a slice of an own segment, which may have to be copied before. It reads the program's
- * memory after everything has been passed on, not the bytes as they arrive, so the receipt covers
- * exactly the bytes that will run. In slices, because a step is bounded. */
-static void hash_slice(struct node *node)
+void load_ask_child(struct node *node)
 {
-    struct load *load = &node->load;
-    const uint8_t *came;
-    struct load_run place = load_own_place(node, load->segment, &came);
-    uint32_t left = place.bytes - load->done;
-    uint32_t bytes = left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
+    const struct load *load = &node->load;
 
-    if (came != place.at) {
-        memmove(place.at + load->done, came + load->done, bytes);
-    }
-    sha256_add(&load->sha, place.at + load->done, bytes);
-    load->done += bytes;
-    if (load->done == place.bytes) {
-        end_segment(node);
-    }
-}
-
-/* Clears a slice of free memory: list, and what was passed on. Then the program is there. */
-static void clear_slice(struct node *node)
-{
-    struct load *load = &node->load;
-    uint32_t left = load->list_bytes + load->passed_on_bytes - load->done;
-    uint32_t bytes = left < CLEAR_SLICE_BYTES ? left : CLEAR_SLICE_BYTES;
-
-    memset(free_memory(node) + load->done, 0, bytes);
-    load->done += bytes;
-    if (bytes == left) {
-        node->program = PROGRAM_LOADED;
-        enter(node, LOAD_RECEIPT);
-    }
-}
-
-/* Without a slot the state stays, and each step tries again. */
-static void send_receipt(struct node *node)
-{
-    struct load *load = &node->load;
-    struct receipt_body receipt = {.status = load->status,
-                                   .held_bytes = load->held_bytes,
-                                   .model_ns = load->clock_ns,
-                                   .first = load->receipt_first,
-                                   .count = load->receipt_count,
-                                   .last = load->segment == load->to_segment,
-                                   .digests = load->digests[0]};
-    uint8_t body[RECEIPT_BYTES + sizeof load->digests];
-
-    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, receipt_pack(body, &receipt)) ==
-        E_OK) {
-        load->receipt_first = (uint16_t)(load->receipt_first + load->receipt_count);
-        load->receipt_count = 0;
-        enter(node, receipt.last ? LOAD_IDLE : LOAD_HASHING);
+    if (node->now_us >= load->again_us &&
+        (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
+        send_offer(node);
     }
 }
 
@@ -572,14 +559,12 @@ static void serve_child(struct node *node)
 {
     struct load *load = &node->load;
 
-    if (load->left == 1) {
-        if (!load->feeds_used) {
-            begin_hashing(node);
-        }
-    } else if (node->now_us >= load->again_us &&
-               (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
-        send_offer(node);
-    } else if (load->child == CHILD_READY) {
+    if (load->left > 1) {
+        load_ask_child(node);
+    } else if (!load->feeds_used) {
+        receipt_begin(node);
+    }
+    if (load->state == LOAD_SENDING && load->child == CHILD_READY) {
         open_child(node);
     }
 }
@@ -590,19 +575,13 @@ bool load_pump(struct node *node)
 {
     struct load *load = &node->load;
 
+    if (load->state == LOAD_PIPING) {
+        pipeline_pump(node);
+    }
     if (load->state == LOAD_SENDING) {
         serve_child(node);
     }
-    if (load->state == LOAD_HASHING) {
-        hash_slice(node);
-    }
-    if (load->state == LOAD_CLEARING) {
-        clear_slice(node);
-    }
-    if (load->state == LOAD_RECEIPT) {
-        send_receipt(node);
-    }
-    return load->state == LOAD_HASHING || load->state == LOAD_CLEARING;
+    return receipt_pump(node);
 }
 
 /* When an OFFER is due again. One that is due already waits for a slot, which a step brings. */
@@ -610,8 +589,9 @@ uint64_t load_deadline(const struct node *node)
 {
     const struct load *load = &node->load;
 
-    if (node->load_due && load->state == LOAD_SENDING && load->left > 1 &&
-        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->now_us) {
+    if (node->load_due && (load->state == LOAD_SENDING || load->state == LOAD_PIPING) &&
+        load->left > 1 && (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
+        load->again_us > node->now_us) {
         return load->again_us;
     }
     return UINT64_MAX;

@@ -14,6 +14,10 @@
  * So any message to a part of the range lies here too, in runs. Runs that touch are one: blocks of
  * their own, one for each node, go out together.
  *
+ * Of a message in parcels (wire/parcel.h) the own bytes have their place, too. What a parcel has for
+ * others alone is in one of three slots behind the list, until it has gone on; it is free for the
+ * third parcel after this one.
+ *
  * Of segments that have the same string the first that the node needs takes the bytes; the others
  * are copied when they are hashed.
  */
@@ -103,6 +107,108 @@ struct load_run load_next_run(const struct node *node, struct load_cursor *curso
 
     for (;;) {
         struct load_run next = find_run(node, &list, cursor);
+        if (next.bytes == 0 || (run.bytes > 0 && next.at != run.at + run.bytes)) {
+            return run;
+        }
+        run.at = run.bytes > 0 ? run.at : next.at;
+        run.bytes += next.bytes;
+        cursor->done += next.bytes;
+    }
+}
+
+struct load_cut load_cut_of(const struct node *node)
+{
+    const struct load *load = &node->load;
+
+    return (struct load_cut){.head = load->head,
+                             .count = node->router.id - load->head + load->count,
+                             .bytes = load->parcel_bytes,
+                             .from = load->from_segment,
+                             .to = load->to_segment};
+}
+
+struct parcel_cursor parcel_cursor_at(const struct load_walk *walk, uint32_t first, uint32_t slot)
+{
+    return (struct parcel_cursor){
+        .walk = *walk, .first = first, .parcel = walk->parcel, .slot = slot};
+}
+
+/* What of a slice this node only passes on: behind what it keeps, which ends at `end` of the string
+ * and lies in `own`. */
+struct division {
+    struct load_segment own;
+    uint64_t own_from, own_end; /* equal: nothing of the string is its own */
+    uint64_t from;              /* of what it passes on */
+    uint32_t bytes;
+};
+
+static struct division divide(const struct node *node, const struct load_list *list,
+                              const struct load_slice *slice)
+{
+    struct load_cut cut = load_cut_of(node);
+    struct load_piece all = load_slice_part(list, &cut, slice, node->router.id);
+    struct division division = {.from = all.from, .bytes = (uint32_t)all.bytes};
+
+    if (find_own(list, slice->segment, node->router.id, &division.own)) {
+        division.own_from = load_piece(list, slice->segment, node->router.id, 1).from;
+        division.own_end = division.own_from + division.own.bytes;
+        uint64_t own = division.own_end > all.from ? division.own_end - all.from : 0;
+        own = own < all.bytes ? own : all.bytes;
+        division.from += own;
+        division.bytes -= (uint32_t)own;
+    }
+    return division;
+}
+
+/* The bytes of a slice at which a cursor stands. */
+static struct load_run slice_run(const struct node *node, const struct parcel_cursor *cursor,
+                                 const struct load_piece *part, const struct division *division)
+{
+    const struct load *load = &node->load;
+    uint64_t at = part->from + cursor->done, end = part->from + part->bytes;
+
+    if (at < division->own_end) {
+        end = end < division->own_end ? end : division->own_end;
+        return (struct load_run){memory_at(node, division->own.address) + (at - division->own_from),
+                                 (uint32_t)(end - at)};
+    }
+    uint8_t *slot = memory_at(node, load->top) + load->list_bytes +
+                    (size_t)cursor->slot * load->parcel_bytes;
+    return (struct load_run){slot + cursor->passed_on + (at - division->from),
+                             (uint32_t)(end - at)};
+}
+
+/* The same as find_run. */
+static struct load_run find_parcel_run(const struct node *node, const struct load_list *list,
+                                       struct parcel_cursor *cursor)
+{
+    struct load_cut cut = load_cut_of(node);
+
+    for (;;) {
+        if (cursor->slice.bytes > 0) {
+            struct load_piece part = load_slice_part(list, &cut, &cursor->slice, cursor->first);
+            struct division division = divide(node, list, &cursor->slice);
+            if (cursor->done < part.bytes) {
+                return slice_run(node, cursor, &part, &division);
+            }
+            cursor->passed_on += division.bytes;
+        }
+        cursor->done = 0;
+        if (cursor->walk.parcel != cursor->parcel ||
+            !load_walk_next(list, &cut, &cursor->walk, &cursor->slice)) {
+            cursor->slice.bytes = 0;
+            return (struct load_run){NULL, 0};
+        }
+    }
+}
+
+struct load_run parcel_next_run(const struct node *node, struct parcel_cursor *cursor)
+{
+    struct load_list list = load_list_of(node);
+    struct load_run run = {NULL, 0};
+
+    for (;;) {
+        struct load_run next = find_parcel_run(node, &list, cursor);
         if (next.bytes == 0 || (run.bytes > 0 && next.at != run.at + run.bytes)) {
             return run;
         }
@@ -228,6 +334,32 @@ static bool list_fits(const struct node *node, const struct load_list *list)
            !(load_segment_at(list, load->from_segment).flags & LOAD_SAME);
 }
 
+/* The data that the first circuit brings. */
+static uint64_t first_bytes(const struct node *node, const struct load_list *list, uint64_t data)
+{
+    struct load_cut cut = load_cut_of(node);
+    struct load_walk walk = load_walk_at(&cut);
+
+    return cut.bytes > 0 ? load_parcel_pass(list, &cut, &walk, node->router.id) : data;
+}
+
+/* Free memory for what is only passed on: all of it, or slots for as many parcels as there are, up
+ * to three. */
+static uint64_t held_for_others(const struct node *node, const struct load_list *list,
+                                uint64_t others)
+{
+    struct load_cut cut = load_cut_of(node);
+
+    if (cut.bytes == 0 || others == 0) {
+        return others;
+    }
+    uint64_t all = load_data_bytes(list, cut.from, cut.to, cut.head, cut.count), held = cut.bytes;
+    for (unsigned i = 1; i < PARCELS_HELD && held < all; i++) {
+        held += cut.bytes;
+    }
+    return held;
+}
+
 int load_take_list(struct node *node)
 {
     struct load *load = &node->load;
@@ -243,10 +375,10 @@ int load_take_list(struct node *node)
     struct load_program program = load_program_of(&list, node->router.id);
     uint64_t data =
         load_data_bytes(&list, load->from_segment, load->to_segment, node->router.id, load->count);
-    if (data != load->message_bytes - load->list_bytes) {
+    if (first_bytes(node, &list, data) != load->message_bytes - load->list_bytes) {
         return E_FORMAT;
     }
-    uint64_t others = others_bytes(node, &list, data);
+    uint64_t others = held_for_others(node, &list, others_bytes(node, &list, data));
     if (!program_fits(node, &program) || !take_places(node, &list) ||
         others > memory_end(node) - load->top - load->list_bytes) {
         return E_NO_ROOM;

@@ -3,9 +3,9 @@
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
- * it on, pieces.c says where its bytes lie; gather.c brings back what programs have left; call.c
- * serves system calls; report.c reports to the host. Each file begins with the states of what it
- * moves.
+ * it on, pipeline.c does so in parcels, pieces.c says where its bytes lie, receipt.c says what is
+ * held; gather.c brings back what programs have left; call.c serves system calls; report.c reports
+ * to the host. Each file begins with the states of what it moves.
  */
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "router/state.h"
 #include "wire/gather.h"
 #include "wire/message.h"
+#include "wire/parcel.h"
 #include "wire/report.h"
 #include "wire/run.h"
 
@@ -88,12 +89,13 @@ struct unexpected {
 enum load_state {
     LOAD_IDLE,
     LOAD_RECEIVING,
+    LOAD_PIPING, /* parcels come and go */
     LOAD_SENDING,
     LOAD_HASHING,
     LOAD_CLEARING,
     LOAD_RECEIPT
 };
-enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
+enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING, CHILD_WAITS };
 
 /* How far a message to a range of ranks has been gone through (pieces.c). */
 struct load_cursor {
@@ -103,7 +105,39 @@ struct load_cursor {
     uint32_t passed_on;    /* what this node only passes on of those before it */
 };
 
-enum { FEEDS_MAX = SOURCES_MAX }; /* messages to children that are under way */
+/* The same of a parcel: its part for the nodes of the line from a rank on. */
+struct parcel_cursor {
+    struct load_walk walk;   /* behind the slice */
+    struct load_slice slice; /* without bytes: before the first, or behind the last */
+    uint32_t first;          /* the rank */
+    uint32_t parcel;
+    uint32_t done;      /* bytes of the slice's part */
+    uint32_t passed_on; /* what this node only passes on of the slices before it; they lie in */
+    uint32_t slot;
+};
+
+enum {
+    FEEDS_MAX = SOURCES_MAX, /* messages to children that are under way */
+    PARCELS_HELD = 3         /* that have come, or come, and have not gone */
+};
+
+/* What goes on with parcels (pipeline.c). Those that this node gets are counted from 0 on, whatever
+ * their numbers in the line are; the parcel of count n has the place n % PARCELS_HELD. */
+struct pipeline {
+    struct load_walk take, give;  /* before the next to come, and to go */
+    uint32_t take_bytes;          /* of it; 0: there is none */
+    uint32_t give_bytes;          /* may be none of the first */
+    struct parcel_cursor in, out; /* of those that come and go now */
+    uint64_t place_ns[PARCELS_HELD]; /* when what is there has come; empty: when it has gone */
+    uint32_t parcels[PARCELS_HELD];  /* their numbers in the line */
+    uint64_t came_ns, gone_ns;       /* when the last one has */
+    uint32_t came, gone;             /* so many have; or the child does not need them */
+    uint32_t given;                  /* circuits to the child that it has accepted */
+    bool coming, giving;             /* circuits that stand, or are set up */
+    bool gives;                      /* there is one for the child */
+    bool granted;                    /* the parent may open the next circuit; */
+    bool grant_due;                  /* and has not been told */
+};
 
 struct load {
     uint8_t state;      /* enum load_state */
@@ -118,6 +152,8 @@ struct load {
     uint32_t left;  /* those of them, this one first, that have not gone to a child */
     uint32_t list_bytes, message_bytes;
     uint32_t passed_on_bytes; /* of others, behind the list in free memory */
+    uint32_t parcel_bytes;    /* 0: its messages are not cut */
+    uint32_t head;            /* of the line of nodes, if they are */
     uint32_t top;             /* where free memory begins: the list lies there */
     /* of the program, as in struct node_start */
     uint32_t entry, code_end, constants_end, data_start, data_end, block, block_bytes;
@@ -134,6 +170,7 @@ struct load {
     struct load_cursor come; /* of what comes in */
     union {
         struct load_cursor feeds[FEEDS_MAX]; /* of what goes out, as long as any does */
+        struct pipeline pipeline;
         uint8_t digests[RECEIPT_DIGESTS_MAX][DIGEST_BYTES];
     };
 };
@@ -358,6 +395,12 @@ struct load_list load_list_of(const struct node *node);
 struct load_cursor load_cursor_at(const struct node *node, uint32_t first, uint32_t count);
 /* Passes the next bytes of that data that lie side by side in this node's memory: where. */
 struct load_run load_next_run(const struct node *node, struct load_cursor *cursor);
+/* How the message to the line of nodes is cut. */
+struct load_cut load_cut_of(const struct node *node);
+/* The same two of the parcel before which a walk stands, for the line from a rank on; what this
+ * node only passes on lies in that slot of its free memory. */
+struct parcel_cursor parcel_cursor_at(const struct load_walk *walk, uint32_t first, uint32_t slot);
+struct load_run parcel_next_run(const struct node *node, struct parcel_cursor *cursor);
 /* The number of the next of the node's own segments, `index` or behind it, that is sent;
  * to_segment: there is none. */
 uint32_t load_own_from(const struct node *node, uint32_t index);
@@ -365,8 +408,44 @@ uint32_t load_own_from(const struct node *node, uint32_t index);
  * several have the same. */
 struct load_run load_own_place(const struct node *node, uint32_t index, const uint8_t **came);
 
-/* The child that gets the next half, while more than this node is left. */
+/* The child that gets the next half, or what parcels have for others, while more than this node is
+ * left. */
 uint32_t load_child(const struct node *node);
+/* Where free memory begins: the list lies there. */
+uint8_t *load_free_memory(const struct node *node);
+/* The state of the download changes. */
+void load_enter(struct node *node, enum load_state state);
+/* The download is over for this node: the host is told why. */
+void load_fail(struct node *node, int status);
+/* Says that the receive of this name stands ready; false: there is no slot for it now. */
+bool load_say_cts(struct node *node, uint32_t dst, uint32_t name);
+/* Offers the child what it is to get, when it is time to. */
+void load_ask_child(struct node *node);
+/* A circuit to the child has been refused. */
+void load_refused(struct node *node, int status);
+/* All has been taken and sent on: what is held is hashed, what was passed on cleared, the host
+ * told. */
+void receipt_begin(struct node *node);
+/* True when it has more to do at once. */
+bool receipt_pump(struct node *node);
+
+/* The list has come, amid the first parcel. */
+void pipeline_begin(struct node *node);
+/* Where the next bytes of the parcel that comes go. */
+struct load_run pipeline_room(struct node *node);
+void pipeline_open(struct node *node, unsigned port, const uint8_t *packet);
+/* The circuit of a parcel has come to its end. */
+void pipeline_received(struct node *node, int status);
+/* The bytes of the first circuit to the child, with the list. */
+uint32_t pipeline_first_bytes(const struct node *node);
+/* The name of the receive for which the child says CTS next. */
+uint32_t pipeline_next_name(const struct node *node);
+/* An OFFER has come again: it is answered again. */
+void pipeline_answer(struct node *node);
+/* Word of a circuit to the child. */
+void pipeline_notice(struct node *node, const struct notice *notice);
+void pipeline_pump(struct node *node);
+
 void load_offer(struct node *node, const struct notice *notice);
 /* True when it is an answer to an OFFER of the download under way, and so no message's. */
 bool load_answer(struct node *node, const struct answer *answer);

@@ -6,10 +6,14 @@
  *   OFFER   0 name u32 | 4 count u32 | 8 list bytes u32 | 12 message bytes u32 |
  *           16 from segment u16 | 18 to segment u16 | 20 top u32 of the receiver's program |
  *           24 generation u8 of the load: not that of the one before | 25 spare[3] |
- *           28 SHA-256 of the list.
+ *           28 parcel bytes u32 | 32 head u32 | 36 SHA-256 of the list.
  *           Offers a message with what the receiver and the `count` - 1 ranks behind it need. It
  *           begins with the list of the load (load.h); then come the pieces of its segments, from
- *           the one of the first number up to and without that of the second
+ *           the one of the first number up to and without that of the second. The receiver gives
+ *           halves on. Parcel bytes not 0: it gives parcels on (parcel.h), in a line of nodes that
+ *           begins with `head`, and message bytes are those of the list and the first parcel. Each
+ *           parcel waits for a CTS of its own: the first is for the name of the offer, the second
+ *           for that name plus 1, and so on
  *   START   0 model ns u64, no node's clock is ahead of it: run the program that is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
@@ -73,7 +77,7 @@ enum run_kind {
 };
 
 enum {
-    OFFER_BYTES = 60,
+    OFFER_BYTES = 68,
     START_BYTES = 8,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
@@ -96,6 +100,8 @@ struct offer_body {
     uint16_t from_segment, to_segment;
     uint32_t top;
     uint8_t generation;
+    uint32_t parcel_bytes; /* 0: the message is not cut */
+    uint32_t head;
     const uint8_t *digest; /* DIGEST_BYTES of the list; unpacked: where it lies */
 };
 
@@ -109,7 +115,9 @@ static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
     put16(body + 18, offer->to_segment);
     put32(body + 20, offer->top);
     put32(body + 24, offer->generation);
-    memcpy(body + 28, offer->digest, DIGEST_BYTES);
+    put32(body + 28, offer->parcel_bytes);
+    put32(body + 32, offer->head);
+    memcpy(body + 36, offer->digest, DIGEST_BYTES);
 }
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
@@ -125,7 +133,9 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
                                  .to_segment = get16(body + 18),
                                  .top = get32(body + 20),
                                  .generation = body[24],
-                                 .digest = body + 28};
+                                 .parcel_bytes = get32(body + 28),
+                                 .head = get32(body + 32),
+                                 .digest = body + 36};
     return true;
 }
 

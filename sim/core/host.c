@@ -170,10 +170,10 @@ static unsigned plan(struct sim *sim)
 
     for (unsigned x = network_halvings(network); x > sim->options.download_x; x--) {
         uint32_t half = network_half(network, count);
-        host->messages[messages++] = (struct download_message){half, count - half};
+        host->messages[messages++] = (struct download_message){.root = half, .count = count - half};
         count = half;
     }
-    host->messages[messages++] = (struct download_message){0, count};
+    host->messages[messages++] = (struct download_message){.root = 0, .count = count};
     return messages;
 }
 

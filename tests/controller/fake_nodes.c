@@ -397,7 +397,7 @@ enum controller_refusal fake_load(struct fake_nodes *all, bool each)
                                    .count = each ? nodes : 1};
 
     for (uint32_t rank = 0; rank < nodes; rank++) {
-        all->messages[rank] = (struct download_message){rank, each ? 1 : nodes};
+        all->messages[rank] = (struct download_message){.root = rank, .count = each ? 1 : nodes};
     }
     enum controller_refusal refused = controller_load(&all->controller, &load, all->now_us);
     fake_settle(all);

@@ -402,9 +402,9 @@ static void halve(struct bundle *bundle)
 
     for (bundle->message_count = 0; count > 1; bundle->message_count++) {
         count /= 2;
-        bundle->messages[bundle->message_count] = (struct download_message){count, count};
+        bundle->messages[bundle->message_count] = (struct download_message){.root = count, .count = count};
     }
-    bundle->messages[bundle->message_count++] = (struct download_message){0, 1};
+    bundle->messages[bundle->message_count++] = (struct download_message){.root = 0, .count = 1};
 }
 
 static uint32_t host_link_bytes(const struct fabric *fabric, unsigned index)
