@@ -9,224 +9,24 @@
 #include "node/state.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "tests/fabric/bundle.h"
 #include "tests/fabric/fabric.h"
 #include "tests/testing.h"
 
-enum {
-    SEGMENTS_MAX = 24,
-    PROGRAMS = 2,
-    LIST_MAX =
-        LOAD_LIST_HEADER_BYTES + PROGRAMS * LOAD_PROGRAM_BYTES + SEGMENTS_MAX * LOAD_SEGMENT_BYTES,
-    MESSAGES_MAX = 5,
-    DATA_BYTES = 2 << 20,
-    PAGE = PROTECTED_PAGE_BYTES
-};
+enum { DATA_BYTES = 2 << 20 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
-
-/* A load of any segments, and what the controller is told of it. */
-struct bundle {
-    uint8_t list[LIST_MAX], list_digest[DIGEST_BYTES];
-    uint32_t list_bytes, nodes, segments, end; /* end: where the next one is laid */
-    struct load_segment segment[SEGMENTS_MAX];
-    uint8_t *strings[SEGMENTS_MAX];
-    uint8_t (*digests[SEGMENTS_MAX])[DIGEST_BYTES];
-    struct download_message messages[NETWORK_DIMS_MAX + 1];
-    unsigned message_count;
-    struct load_program program[PROGRAMS];
-};
-
-/* The string that a segment has. */
-static unsigned base_of(const struct bundle *bundle, unsigned segment)
-{
-    while (bundle->segment[segment].flags & LOAD_SAME) {
-        segment--;
-    }
-    return segment;
-}
-
-static void add_string(struct bundle *bundle, unsigned i, uint64_t *seed)
-{
-    const struct load_segment *segment = &bundle->segment[i];
-    uint32_t bytes = (segment->count - 1) * segment->step + segment->bytes;
-    uint32_t digests = segment->step ? segment->count : 1;
-
-    bundle->strings[i] = malloc(bytes);
-    bundle->digests[i] = malloc(digests * sizeof *bundle->digests[i]);
-    assert_true(bundle->strings[i] && bundle->digests[i]);
-    for (uint32_t k = 0; k < bytes; k++) {
-        bundle->strings[i][k] = (uint8_t)memory_random(seed);
-    }
-    for (uint32_t k = 0; k < digests; k++) {
-        sha256_of(bundle->strings[i] + k * segment->step, segment->bytes, bundle->digests[i][k]);
-    }
-}
-
-/* Lays a segment behind those before it, at whatever address that is. */
-static void add(struct bundle *bundle, struct load_segment segment, uint64_t *seed)
-{
-    unsigned i = bundle->segments++;
-
-    assert_true(i < SEGMENTS_MAX);
-    segment.address = bundle->end;
-    bundle->end += segment.bytes + memory_random(seed) % 7;
-    bundle->segment[i] = segment;
-    if (!(segment.flags & LOAD_SAME)) {
-        add_string(bundle, i, seed);
-    }
-}
-
-/* The first program ends behind all segments; a second one, of the upper half of the nodes, a page
- * further up. */
-static void seal(struct bundle *bundle)
-{
-    uint32_t top = (bundle->end + PAGE - 1) / PAGE * PAGE;
-    uint32_t programs = bundle->nodes > 1 ? PROGRAMS : 1;
-
-    load_list_pack(bundle->list, bundle->nodes, programs, bundle->segments);
-    for (uint32_t i = 0; i < programs; i++) {
-        uint32_t half = programs == 1 ? bundle->nodes : bundle->nodes / 2;
-        bundle->program[i] = (struct load_program){.first = i ? half : 0,
-                                                   .count = i ? bundle->nodes - half : half,
-                                                   .entry = FABRIC_IMAGE + 2 * i,
-                                                   .bss_end = FABRIC_IMAGE,
-                                                   .code_end = FABRIC_IMAGE,
-                                                   .constants_end = FABRIC_IMAGE,
-                                                   .data_start = FABRIC_IMAGE,
-                                                   .data_end = FABRIC_IMAGE,
-                                                   .top = top + i * PAGE};
-        load_program_pack(bundle->list, i, &bundle->program[i]);
-    }
-    for (uint32_t i = 0; i < bundle->segments; i++) {
-        load_segment_pack(bundle->list, i, &bundle->segment[i]);
-    }
-    bundle->list_bytes = load_list_bytes(programs, bundle->segments);
-    sha256_of(bundle->list, bundle->list_bytes, bundle->list_digest);
-}
-
-static void bundle_free(struct bundle *bundle)
-{
-    for (unsigned i = 0; i < bundle->segments; i++) {
-        free(bundle->strings[i]);
-        free(bundle->digests[i]);
-    }
-    free(bundle);
-}
-
-static struct bundle *bundle_make(uint32_t nodes)
-{
-    struct bundle *bundle = calloc(1, sizeof *bundle);
-
-    assert_non_null(bundle);
-    bundle->nodes = nodes;
-    bundle->end = FABRIC_IMAGE;
-    bundle->messages[0] = (struct download_message){.root = 0, .count = nodes};
-    bundle->message_count = 1;
-    return bundle;
-}
-
-static uint32_t random_below(uint64_t *seed, uint32_t limit)
-{
-    return (uint32_t)(memory_random(seed) % limit);
-}
-
-/* Segments of any shape for any ranks, and a block for each. */
-static struct bundle *bundle_draw(uint32_t nodes, uint64_t *seed)
-{
-    struct bundle *bundle = bundle_make(nodes);
-    unsigned count = 1 + random_below(seed, SEGMENTS_MAX - 1);
-
-    for (unsigned i = 0; i < count; i++) {
-        const struct load_segment *before = i ? &bundle->segment[i - 1] : NULL;
-        struct load_segment segment = {.first = random_below(seed, nodes)};
-        segment.count = 1 + random_below(seed, nodes - segment.first);
-        segment.bytes = 1 + random_below(seed, random_below(seed, 4) ? 100 : 9000);
-        segment.step = random_below(seed, 2) ? random_below(seed, segment.bytes + 1) : 0;
-        if (before && before->step == 0 && random_below(seed, 2)) {
-            segment.bytes = before->bytes;
-            segment.step = 0;
-            segment.flags = LOAD_SAME;
-        }
-        add(bundle, segment, seed);
-    }
-    add(bundle, (struct load_segment){.count = nodes, .bytes = 16, .step = 16, .flags = LOAD_BLOCK},
-        seed);
-    seal(bundle);
-    return bundle;
-}
-
-static enum controller_refusal begin_load(struct fabric *fabric, struct bundle *bundle)
-{
-    struct controller_load load = {.list = bundle->list,
-                                   .list_bytes = bundle->list_bytes,
-                                   .list_digest = bundle->list_digest,
-                                   .strings = (const uint8_t *const *)bundle->strings,
-                                   .digests =
-                                       (const uint8_t(*const *)[DIGEST_BYTES])bundle->digests,
-                                   .messages = bundle->messages,
-                                   .count = bundle->message_count};
-
-    return controller_load(&fabric->controller, &load, fabric->now_us);
-}
-
-static bool has_booted(struct fabric *fabric)
-{
-    return fabric->controller.phase == PHASE_READY;
-}
-
-static bool is_over(struct fabric *fabric)
-{
-    return fabric->told[EVENT_LOADED] || fabric->told[EVENT_LOAD_FAILED];
-}
-
-static bool is_clear(const uint8_t *data, uint32_t bytes)
-{
-    return bytes == 0 || (data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0);
-}
-
-/* What a node has of the load, and nothing else above its top. */
-static void expect_node(struct fabric *fabric, const struct bundle *bundle, uint32_t rank)
-{
-    const struct load *load = &fabric->nodes[rank].node->load;
-    const struct load_program *program = &bundle->program[rank < bundle->program[0].count ? 0 : 1];
-    uint32_t end = FABRIC_DATA + 2 * fabric->data_bytes;
-
-    assert_int_equal(fabric->nodes[rank].node->program, PROGRAM_LOADED);
-    assert_int_equal(load->entry, program->entry);
-    assert_int_equal(load->top, program->top);
-    assert_true(is_clear(fabric_at(fabric, rank, program->top), end - program->top));
-    for (unsigned i = 0; i < bundle->segments; i++) {
-        const struct load_segment *segment = &bundle->segment[i];
-        if (rank - segment->first < segment->count) {
-            const uint8_t *string = bundle->strings[base_of(bundle, i)];
-            assert_memory_equal(fabric_at(fabric, rank, segment->address),
-                                string + (rank - segment->first) * segment->step, segment->bytes);
-        }
-        if (segment->flags & LOAD_BLOCK) {
-            assert_int_equal(load->block, segment->address);
-            assert_int_equal(load->block_bytes, segment->bytes);
-        }
-    }
-}
-
-static void expect_all(struct fabric *fabric, const struct bundle *bundle)
-{
-    assert_int_equal(fabric->told[EVENT_LOADED], 1);
-    for (uint32_t rank = 0; rank < fabric->count; rank++) {
-        expect_node(fabric, bundle, rank);
-    }
-}
 
 static void load_random(const char *network, uint64_t seed, struct memory_fault fault)
 {
     struct fabric *fabric = fabric_make_named(network, DATA_BYTES, seed, fault, ipsc860);
     struct bundle *bundle = bundle_draw(fabric->count, &fabric->seed);
 
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-    assert_true(fabric_run(fabric, is_over));
-    expect_all(fabric, bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    bundle_expect_all(fabric, bundle);
     fabric_free(fabric);
     bundle_free(bundle);
 }
@@ -258,12 +58,12 @@ TEST(windows_go_once_over_each_link)
     struct fabric *fabric = fabric_make(3, DATA_BYTES, 5, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    add(bundle, (struct load_segment){.count = 8, .bytes = BYTES, .step = STEP}, &fabric->seed);
-    seal(bundle);
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-    assert_true(fabric_run(fabric, is_over));
-    expect_all(fabric, bundle);
+    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = BYTES, .step = STEP}, &fabric->seed);
+    bundle_seal(bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    bundle_expect_all(fabric, bundle);
     const struct load *load = &fabric->nodes[0].node->load;
     assert_int_equal(load->message_bytes, bundle->list_bytes + BYTES + 7 * STEP);
     assert_int_equal(load->passed_on_bytes, 7 * STEP);
@@ -313,10 +113,10 @@ static struct bundle *point_make(const struct point *p, uint64_t *seed)
     }
     bundle->messages[bundle->message_count++] =
         (struct download_message){.root = 0, .count = 1u << p->x};
-    add(bundle,
+    bundle_add(bundle,
         (struct load_segment){.count = 1u << p->dims, .bytes = p->set_bytes, .step = p->delta},
         seed);
-    seal(bundle);
+    bundle_seal(bundle);
     return bundle;
 }
 
@@ -327,10 +127,10 @@ static void expect_point(const struct point *p)
     struct bundle *bundle = point_make(p, &fabric->seed);
     const struct controller *controller = &fabric->controller;
 
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-    assert_true(fabric_run(fabric, is_over));
-    expect_all(fabric, bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    bundle_expect_all(fabric, bundle);
     assert_int_equal(controller->clock_end_ns - controller->clock_base_ns, formula_9_ns(p));
     fabric_free(fabric);
     bundle_free(bundle);
@@ -367,16 +167,16 @@ TEST(a_string_of_several_segments_goes_once_over_each_link)
     struct fabric *fabric = fabric_make(2, DATA_BYTES, 6, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    add(bundle, (struct load_segment){.first = 2, .count = 2, .bytes = BYTES}, &fabric->seed);
-    add(bundle, (struct load_segment){.count = 4, .bytes = BYTES, .flags = LOAD_SAME},
+    bundle_add(bundle, (struct load_segment){.first = 2, .count = 2, .bytes = BYTES}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 4, .bytes = BYTES, .flags = LOAD_SAME},
         &fabric->seed);
-    add(bundle, (struct load_segment){.first = 3, .count = 1, .bytes = BYTES, .flags = LOAD_SAME},
+    bundle_add(bundle, (struct load_segment){.first = 3, .count = 1, .bytes = BYTES, .flags = LOAD_SAME},
         &fabric->seed);
-    seal(bundle);
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-    assert_true(fabric_run(fabric, is_over));
-    expect_all(fabric, bundle);
+    bundle_seal(bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    bundle_expect_all(fabric, bundle);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         const struct load *load = &fabric->nodes[rank].node->load;
         assert_int_equal(load->message_bytes, bundle->list_bytes + BYTES);
@@ -455,10 +255,10 @@ TEST(each_link_carries_what_the_nodes_behind_it_need_once)
         if (seed % 2) {
             halve(bundle);
         }
-        assert_true(fabric_run(fabric, has_booted));
-        assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-        assert_true(fabric_run(fabric, is_over));
-        expect_all(fabric, bundle);
+        assert_true(fabric_run(fabric, bundle_has_booted));
+        assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+        assert_true(fabric_run(fabric, bundle_is_over));
+        bundle_expect_all(fabric, bundle);
         expect_links(fabric, bundle);
         fabric_free(fabric);
         bundle_free(bundle);
@@ -470,14 +270,14 @@ static void load_and_change(struct fabric *fabric, struct bundle *bundle, uint32
 {
     struct load *load = &fabric->nodes[0].node->load;
 
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
     while (load->state != LOAD_SENDING) {
         fabric_round(fabric);
     }
     assert_true(node_takes_memory(fabric->nodes[0].node));
     ((uint8_t *)fabric_at(fabric, 0, address))[0] ^= 1;
-    assert_true(fabric_run(fabric, is_over));
+    assert_true(fabric_run(fabric, bundle_is_over));
     assert_false(node_takes_memory(fabric->nodes[0].node)); /* nothing began anew */
 }
 
@@ -488,7 +288,7 @@ TEST(what_is_wrong_at_a_node_is_sent_to_it_again)
     unsigned block = bundle->segments - 1;
 
     load_and_change(fabric, bundle, bundle->segment[block].address);
-    expect_all(fabric, bundle);
+    bundle_expect_all(fabric, bundle);
     const struct load *load = &fabric->nodes[0].node->load;
     assert_int_equal(load->from_segment, block);
     assert_int_equal(load->held_bytes, bundle->segment[block].bytes);
@@ -501,11 +301,11 @@ TEST(what_is_wrong_at_many_is_sent_to_each_again)
     struct fabric *fabric = fabric_make(3, DATA_BYTES, 8, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    add(bundle, (struct load_segment){.count = 8, .bytes = 30000}, &fabric->seed);
-    add(bundle, (struct load_segment){.count = 8, .bytes = 30000, .step = 10}, &fabric->seed);
-    seal(bundle);
+    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = 30000}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = 30000, .step = 10}, &fabric->seed);
+    bundle_seal(bundle);
     load_and_change(fabric, bundle, bundle->segment[0].address);
-    expect_all(fabric, bundle);
+    bundle_expect_all(fabric, bundle);
     assert_int_equal(fabric->nodes[7].node->load.to_segment, 1); /* it had all of the other */
     fabric_free(fabric);
     bundle_free(bundle);
@@ -557,10 +357,10 @@ static struct bundle *small(void)
     struct bundle *bundle = bundle_make(1);
     uint64_t seed = 1;
 
-    add(bundle, (struct load_segment){.count = 1, .bytes = 5000}, &seed);
-    add(bundle, (struct load_segment){.count = 1, .bytes = 5000, .flags = LOAD_SAME}, &seed);
-    add(bundle, (struct load_segment){.count = 1, .bytes = 100, .flags = LOAD_BLOCK}, &seed);
-    seal(bundle);
+    bundle_add(bundle, (struct load_segment){.count = 1, .bytes = 5000}, &seed);
+    bundle_add(bundle, (struct load_segment){.count = 1, .bytes = 5000, .flags = LOAD_SAME}, &seed);
+    bundle_add(bundle, (struct load_segment){.count = 1, .bytes = 100, .flags = LOAD_BLOCK}, &seed);
+    bundle_seal(bundle);
     return bundle;
 }
 
@@ -597,7 +397,7 @@ TEST(a_list_that_is_not_what_was_offered_is_refused)
 
     bundle->list[bundle->list_bytes - 1] ^= 1; /* a spare byte, but the digest says so */
     assert_int_equal(status_of(bundle, offer), E_FORMAT);
-    seal(bundle);
+    bundle_seal(bundle);
     offer.message_bytes++;
     assert_int_equal(status_of(bundle, offer), E_FORMAT);
     offer.message_bytes--;
@@ -618,11 +418,11 @@ TEST(a_list_with_segments_outside_is_refused)
 
     for (unsigned i = 0; i < 5; i++) {
         bundle->segment[1].address = i < 4 ? addresses[i] : top - 4999;
-        seal(bundle);
+        bundle_seal(bundle);
         assert_int_equal(status_of(bundle, offer_of(bundle)), E_NO_ROOM);
     }
     bundle->segment[1].address = top - 5000;
-    seal(bundle);
+    bundle_seal(bundle);
     assert_int_equal(status_of(bundle, offer_of(bundle)), E_OK);
     bundle->list[0] = 2; /* nodes that this network has not */
     sha256_of(bundle->list, bundle->list_bytes, bundle->list_digest);
@@ -636,12 +436,12 @@ TEST(what_finds_no_room_to_be_passed_on_is_told)
     struct fabric *fabric = fabric_make(2, 4096, 9, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    add(bundle, (struct load_segment){.count = 4, .bytes = 15000, .step = 15000}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 4, .bytes = 15000, .step = 15000}, &fabric->seed);
     bundle->end = FABRIC_IMAGE + 0x10000; /* the message is no longer than all memory */
-    seal(bundle);
-    assert_true(fabric_run(fabric, has_booted));
-    assert_int_equal(begin_load(fabric, bundle), CONTROLLER_OK);
-    assert_true(fabric_run(fabric, is_over));
+    bundle_seal(bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
     assert_int_equal(fabric->told[EVENT_LOAD_FAILED], 1);
     assert_true(fabric->nodes[0].node->load.opened); /* it was the list that said so */
     assert_int_equal(fabric->nodes[0].node->load.status, E_NO_ROOM);
