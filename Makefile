@@ -125,7 +125,7 @@ EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
-	$(call in,tests/controller,cables_test.c controller_test.c download_test.c gather_test.c plans_test.c) \
+	$(call in,tests/controller,cables_test.c controller_test.c download_test.c gather_test.c pipeline_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
@@ -138,7 +138,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
-	$(call in,tests/wire,crc_test.c frame_test.c load_test.c wire_test.c) \
+	$(call in,tests/wire,crc_test.c frame_test.c load_test.c parcel_test.c wire_test.c) \
 	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) \
 	$(if $(NATIVE),tests/arch/x86_64_division_test.c $(call in,tests/lib,native_data_test.c native_test.c))
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \

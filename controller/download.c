@@ -330,6 +330,7 @@ struct search {
     uint64_t predicted_ns;
     uint32_t parcel_bytes;
     uint32_t messages; /* of the last one that had too many; 0: none had */
+    uint32_t line;     /* nodes of one that was too long; 0: none was */
     bool full;         /* one had no room: at the root `rank`, which has `room` bytes */
     uint32_t rank;
     uint64_t need, room;
@@ -521,6 +522,12 @@ static void try_pipelined(struct search *search, unsigned x)
         return;
     }
     add_messages(&plan, search);
+    for (unsigned i = 0; i < plan.count; i++) {
+        if (plan.messages[i].count > LINE_NODES_MAX) {
+            search->line = plan.messages[i].count;
+            return;
+        }
+    }
     uint64_t predicted_ns = pipeline_choose(search->costs, search->network, plan.messages,
                                             plan.count, limit_ns, &full);
     if (predicted_ns != UINT64_MAX) {
@@ -528,7 +535,10 @@ static void try_pipelined(struct search *search, unsigned x)
         search->strategy = STRATEGY_PIPELINED;
         search->x = x;
         search->predicted_ns = predicted_ns;
-        search->parcel_bytes = plan.messages[0].parcel_bytes;
+        search->parcel_bytes = 0;
+        for (unsigned i = 0; i < plan.count; i++) { /* those to single nodes have none */
+            search->parcel_bytes |= plan.messages[i].parcel_bytes;
+        }
     } else if (full.rank != NETWORK_NO_NODE) {
         search->full = true;
         search->rank = full.rank;
@@ -609,6 +619,10 @@ static bool refuse(const struct search *search, enum strategy strategy,
         snprintf(error, DOWNLOAD_ERROR_MAX,
                  "--strategy %s: node %u would hold %s for others, it has room for %s%s",
                  names[strategy], (unsigned)search->rank, need, room, advice);
+    } else if (strategy == STRATEGY_PIPELINED) {
+        snprintf(error, DOWNLOAD_ERROR_MAX,
+                 "--strategy pipelined: a line would have %u nodes, more than %d: use decremental",
+                 (unsigned)search->line, LINE_NODES_MAX);
     } else {
         snprintf(error, DOWNLOAD_ERROR_MAX,
                  "this strategy sends %u messages, more than %d: use decremental or scatter",

@@ -27,7 +27,7 @@ struct line {
     const struct download_costs *costs;
     struct load_cut cut;
     uint64_t beta_host_ns, beta_ns;
-    struct stage stages[NETWORK_NODES_MAX];
+    struct stage stages[LINE_NODES_MAX];
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -63,6 +63,7 @@ static void make_line(struct line *line, const struct download_costs *costs,
                       const struct network *network, const struct download_message *message,
                       uint64_t host_ns)
 {
+    CHECK(message->count <= LINE_NODES_MAX);
     line->costs = costs;
     line->cut = cut_of(costs->list, message);
     for (uint32_t i = 0; i < message->count; i++) {
@@ -73,29 +74,44 @@ static void make_line(struct line *line, const struct download_costs *costs,
     line->stages[0].sent_ns = host_ns;
 }
 
+/* How many nodes of the line need a string that several segments may have, or have a node behind
+ * them that does. */
+static uint32_t needed_by(const struct load_list *list, const struct load_cut *cut, uint32_t index)
+{
+    struct load_segment segment = load_segment_at(list, index);
+    uint32_t line_end = cut->head + cut->count, end = cut->head;
+
+    for (;;) {
+        uint32_t last = segment.first + segment.count;
+        if (segment.first < line_end && last > end) {
+            end = last < line_end ? last : line_end;
+        }
+        if (++index == list->segments) {
+            return end - cut->head;
+        }
+        segment = load_segment_at(list, index);
+        if (!(segment.flags & LOAD_SAME)) {
+            return end - cut->head;
+        }
+    }
+}
+
 /* Adds what the nodes from each on need of a slice. */
 static void add_slice(struct line *line, const struct load_slice *slice)
 {
     const struct load_list *list = line->costs->list;
-    const struct load_cut *cut = &line->cut;
     struct load_segment segment = load_segment_at(list, slice->segment);
-    uint64_t slice_end = slice->from + slice->bytes;
+    uint32_t count = needed_by(list, &line->cut, slice->segment);
+    uint64_t end = slice->from + slice->bytes;
 
-    /* What several segments have in common all need that come before the last of their nodes. */
-    for (uint32_t i = 0; i < cut->count && segment.step == 0; i++) {
-        uint64_t bytes = load_slice_part(list, cut, slice, cut->head + i).bytes;
-        if (bytes == 0) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rank = line->cut.head + i;
+        uint64_t from =
+            rank > segment.first ? (uint64_t)(rank - segment.first) * segment.step : 0;
+        if (from >= end) {
             return;
         }
-        line->stages[i].bytes += (uint32_t)bytes;
-    }
-    for (uint32_t i = 0; i < cut->count && segment.step > 0; i++) {
-        uint32_t rank = cut->head + i, before = rank > segment.first ? rank - segment.first : 0;
-        uint64_t from = (uint64_t)before * segment.step;
-        if (before >= segment.count || from >= slice_end) {
-            return;
-        }
-        line->stages[i].bytes += (uint32_t)(slice_end - larger(from, slice->from));
+        line->stages[i].bytes += (uint32_t)(end - larger(from, slice->from));
     }
 }
 
@@ -143,19 +159,6 @@ static void pass_parcel(struct line *line, bool first)
     }
 }
 
-/* What no replay can be below: the host's port, and the first parcel's way. */
-static uint64_t least_ns(const struct line *line, uint64_t bytes)
-{
-    uint64_t parcels = (bytes + line->cut.bytes - 1) / line->cut.bytes;
-    uint64_t host_ns = larger(parcels, 1) * (setup_ns(line, 0)) + bytes * line->costs->tau_ns;
-    uint64_t way_ns = 0;
-
-    for (uint32_t i = 0; i < line->cut.count; i++) {
-        way_ns += setup_ns(line, i);
-    }
-    return line->stages[0].sent_ns + larger(host_ns, way_ns);
-}
-
 static uint64_t end_of(const struct line *line)
 {
     uint64_t end_ns = 0;
@@ -171,14 +174,9 @@ uint64_t pipeline_replay_ns(const struct download_costs *costs, const struct net
                             uint64_t limit_ns)
 {
     struct line line;
-    uint64_t bytes = load_data_bytes(costs->list, 0, costs->list->segments, message->root,
-                                     message->count);
 
     CHECK(message->parcel_bytes > 0);
     make_line(&line, costs, network, message, *host_ns);
-    if (costs->hop_ns >= costs->tau_ns && least_ns(&line, bytes) > limit_ns) {
-        return UINT64_MAX;
-    }
     struct load_walk walk = load_walk_at(&line.cut);
     bool first = true;
     while (next_parcel(&line, &walk) || first) {
@@ -260,9 +258,9 @@ struct choosing {
     unsigned count;
     struct tightest tightest[DOWNLOAD_MESSAGES_MAX];
     uint64_t bytes;    /* of the largest message */
-    uint32_t longest;  /* line */
-    uint64_t limit_ns; /* the best so far */
-    uint32_t best;     /* its size; 0: there is none yet */
+    uint32_t longest; /* line */
+    uint64_t best_ns; /* so far */
+    uint32_t best;    /* its size; 0: there is none yet */
 };
 
 static void set_size(struct choosing *choosing, uint32_t bytes)
@@ -294,23 +292,30 @@ static uint32_t size_of(const struct choosing *choosing, uint64_t parcels)
     return bytes > PARCEL_BYTES_MIN ? (uint32_t)bytes : PARCEL_BYTES_MIN;
 }
 
-/* Their time with the largest message in so many parcels; UINT64_MAX: no better than the best. */
-static uint64_t try(struct choosing *choosing, uint64_t parcels, struct pipeline_full *full)
+static uint64_t parcels_max(const struct choosing *choosing)
+{
+    uint64_t steps = (uint64_t)LINE_STEPS_MAX / choosing->longest;
+
+    return steps < PARCELS_MAX ? steps : PARCELS_MAX;
+}
+
+/* The largest message in so many parcels; true: that is the best so far. */
+static bool try(struct choosing *choosing, uint64_t parcels, struct pipeline_full *full)
 {
     uint32_t bytes = size_of(choosing, parcels);
 
     if (!fits(choosing, bytes, full)) {
-        return UINT64_MAX;
+        return false;
     }
     set_size(choosing, bytes);
     uint64_t ns = download_replay_limited_ns(choosing->costs, choosing->network, choosing->messages,
-                                             choosing->count, choosing->limit_ns);
-    if (ns < choosing->limit_ns || (ns == choosing->limit_ns && choosing->best == 0)) {
-        choosing->limit_ns = ns;
+                                             choosing->count, choosing->best_ns);
+    bool better = choosing->best == 0 || ns < choosing->best_ns;
+    if (better) {
+        choosing->best_ns = ns;
         choosing->best = bytes;
-        return ns;
     }
-    return UINT64_MAX;
+    return better;
 }
 
 /* Where m start-ups cost what m parcels save on the way along the line: a power of two. */
@@ -319,7 +324,7 @@ static uint64_t first_guess(const struct choosing *choosing)
     uint64_t way_ns = choosing->bytes * choosing->costs->tau_ns, parcels = 1;
     uint64_t beta_ns = larger(choosing->costs->beta_ns, choosing->costs->beta_host_ns);
 
-    while (parcels < PARCELS_MAX &&
+    while (parcels * 2 <= parcels_max(choosing) &&
            (double)parcels * (double)parcels * (double)beta_ns <
                (double)way_ns * (double)choosing->longest) {
         parcels *= 2;
@@ -327,27 +332,45 @@ static uint64_t first_guess(const struct choosing *choosing)
     return parcels;
 }
 
-/* From the guess to the better side, as long as that is better; then the two in between. */
+/* From the guess to the better side, as long as that is better; then in between, closer and closer:
+ * which size leaves the smallest last parcel matters, too. */
 static void search(struct choosing *choosing, struct pipeline_full *full)
 {
     uint64_t best = first_guess(choosing);
 
-    while (best < PARCELS_MAX && !fits(choosing, size_of(choosing, best), full)) {
+    while (best < parcels_max(choosing) && !fits(choosing, size_of(choosing, best), full)) {
         best *= 2;
     }
     try(choosing, best, full);
-    bool better = false;
-    for (uint64_t m = best * 2; m <= PARCELS_MAX && try(choosing, m, full) != UINT64_MAX; m *= 2) {
-        best = m;
-        better = true;
-    }
-    for (uint64_t m = best / 2; !better && m > 0 && try(choosing, m, full) != UINT64_MAX; m /= 2) {
+    uint64_t guess = best;
+    for (uint64_t m = best * 2; m <= parcels_max(choosing) && try(choosing, m, full); m *= 2) {
         best = m;
     }
-    if (best >= 4) {
-        (void)(try(choosing, best - best / 4, full) != UINT64_MAX ||
-               try(choosing, best + best / 2, full) != UINT64_MAX);
+    for (uint64_t m = guess / 2; best == guess && m > 0 && try(choosing, m, full); m /= 2) {
+        guess = best = m;
     }
+    for (uint64_t step = best / 4; step > best / 32; step /= 2) {
+        if (try(choosing, best - step, full)) {
+            best -= step;
+        } else if (try(choosing, best + step, full)) {
+            best += step;
+        }
+    }
+}
+
+/* What no size of parcels can be below: the host's port with a start-up for each message, and the
+ * way along each line. */
+static uint64_t least_ns(const struct choosing *choosing)
+{
+    const struct download_costs *costs = choosing->costs;
+    uint64_t host_ns = 0, end_ns = 0;
+
+    for (unsigned i = 0; i < choosing->count; i++) {
+        uint64_t way_ns = costs->beta_host_ns + (choosing->messages[i].count - 1) * costs->beta_ns;
+        end_ns = larger(end_ns, host_ns + way_ns);
+        host_ns += costs->beta_host_ns + choosing->tightest[i].all * costs->tau_ns;
+    }
+    return larger(end_ns, host_ns);
 }
 
 uint64_t pipeline_choose(const struct download_costs *costs, const struct network *network,
@@ -358,7 +381,7 @@ uint64_t pipeline_choose(const struct download_costs *costs, const struct networ
                                 .network = network,
                                 .messages = messages,
                                 .count = count,
-                                .limit_ns = limit_ns};
+                                .best_ns = UINT64_MAX};
 
     CHECK(count <= DOWNLOAD_MESSAGES_MAX);
     *full = (struct pipeline_full){.rank = NETWORK_NO_NODE};
@@ -370,9 +393,12 @@ uint64_t pipeline_choose(const struct download_costs *costs, const struct networ
         choosing.longest = messages[i].count > choosing.longest ? messages[i].count
                                                                 : choosing.longest;
     }
+    if (costs->hop_ns >= costs->tau_ns && least_ns(&choosing) > limit_ns) {
+        return UINT64_MAX;
+    }
     search(&choosing, full);
     set_size(&choosing, choosing.best);
-    return choosing.best > 0 ? choosing.limit_ns : UINT64_MAX;
+    return choosing.best > 0 && choosing.best_ns <= limit_ns ? choosing.best_ns : UINT64_MAX;
 }
 
 uint64_t pipeline_closed_ns(const struct download_costs *costs, unsigned dims,

@@ -28,8 +28,10 @@
 #include "controller/download.h"
 
 enum {
-    PARCEL_BYTES_MIN = 64, /* that are planned */
-    PARCELS_MAX = 8192     /* of a message */
+    PARCEL_BYTES_MIN = 64,  /* that are planned */
+    PARCELS_MAX = 8192,     /* of a message */
+    LINE_NODES_MAX = 4096,  /* the way along more takes longer than halving, and so does its replay */
+    LINE_STEPS_MAX = 1 << 24 /* nodes times parcels: a tenth of a second */
 };
 
 /*
@@ -54,7 +56,7 @@ struct pipeline_full {
  * fits, as `full` says then (its rank else NETWORK_NO_NODE), or all take longer than `limit_ns`.
  *
  * Sizes are tried by doubling and halving from where start-ups and the way along the line cost the
- * same, and once more in between.
+ * same, and then a few in between: few sizes take 3 % less. No line has more than LINE_NODES_MAX nodes (CHECK).
  */
 uint64_t pipeline_choose(const struct download_costs *costs, const struct network *network,
                          struct download_message *messages, unsigned count, uint64_t limit_ns,
