@@ -539,7 +539,7 @@ static void try_pipelined(struct search *search, unsigned x)
         for (unsigned i = 0; i < plan.count; i++) { /* those to single nodes have none */
             search->parcel_bytes |= plan.messages[i].parcel_bytes;
         }
-    } else if (full.rank != NETWORK_NO_NODE) {
+    } else if (full.rank != NETWORK_NO_NODE && !search->full) {
         search->full = true;
         search->rank = full.rank;
         search->need = full.need;

@@ -373,8 +373,8 @@ const struct option_row options_load[] = {
      "others; repeatable",
      take_nodes, .at = 0},
     {"strategy", "NAME",
-     "download by decremental (default), scatter, sequential, sequential-scatter, or auto, the "
-     "fastest that nodes have memory for",
+     "download by decremental (default), scatter, sequential, sequential-scatter, pipelined, or "
+     "auto, the fastest that nodes have memory for",
      option_text, OPTION_AT(struct load_arguments, strategy)},
     {"explain", NULL, "say what each strategy would take, before the download", option_flag,
      OPTION_AT(struct load_arguments, explain)},

@@ -117,7 +117,7 @@ static double number(const json_t *report, const char *key)
 enum { BYTES = 10, STEPS = 5, TIME = 12, ETA = 6, WALL = 10, WRONG = 6 };
 
 /* Of that of strategies. */
-enum { STRATEGY_BYTES = 14, STRATEGY_TIME = 16 };
+enum { PARCEL_BYTES = 8, STRATEGY_BYTES = 12, STRATEGY_TIME = 16 };
 
 /* A count is a JSON integer, or a real number when it is too large for one. */
 static const char *count_cell(char cell[CELL_MAX], unsigned columns, const json_t *count)
@@ -152,12 +152,14 @@ static void print_strategy(FILE *file, const json_t *strategy)
 {
     const json_t *sends = json_object_get(strategy, "sends");
     bool fits = json_is_true(json_object_get(strategy, "fits"));
-    char x[CELL_MAX], count[CELL_MAX], bytes[CELL_MAX], time[CELL_MAX];
+    char x[CELL_MAX], count[CELL_MAX], parcel[CELL_MAX], bytes[CELL_MAX], time[CELL_MAX];
 
-    fprintf(file, "%-18s %*s %*s %*s %*s  %s%s\n",
+    fprintf(file, "%-18s %*s %*s %*s %*s %*s  %s%s\n",
             json_string_value(json_object_get(strategy, "strategy")), STEPS,
             count_cell(x, STEPS, json_object_get(strategy, "x")), STEPS,
-            count_cell(count, STEPS, sends), STRATEGY_BYTES,
+            count_cell(count, STEPS, sends), PARCEL_BYTES,
+            count_cell(parcel, PARCEL_BYTES, json_object_get(strategy, "parcel_bytes")),
+            STRATEGY_BYTES,
             count_cell(bytes, STRATEGY_BYTES, json_object_get(strategy, "bytes")), STRATEGY_TIME,
             json_is_number(sends) ? cell_real(time, STRATEGY_TIME, number(strategy, "predicted_us"))
                                   : "-",
@@ -172,8 +174,8 @@ void report_print_strategies(FILE *file, const json_t *strategies)
     const json_t *strategy;
     size_t i;
 
-    fprintf(file, "%-18s %*s %*s %*s %*s  %s\n", "strategy", STEPS, "x", STEPS, "sends",
-            STRATEGY_BYTES, "bytes", STRATEGY_TIME, "predicted us", "fits");
+    fprintf(file, "%-18s %*s %*s %*s %*s %*s  %s\n", "strategy", STEPS, "x", STEPS, "sends",
+            PARCEL_BYTES, "parcel", STRATEGY_BYTES, "bytes", STRATEGY_TIME, "predicted us", "fits");
     json_array_foreach(strategies, i, strategy)
     {
         print_strategy(file, strategy);

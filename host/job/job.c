@@ -184,18 +184,26 @@ static void tell_unused(const struct data_file *file, struct teller *teller)
                  file->name, file->unused_bytes, file->file_bytes);
 }
 
+/* Null: messages go whole. */
+static json_t *parcel_json(uint32_t bytes)
+{
+    return bytes > 0 ? json_integer(bytes) : json_null();
+}
+
 /* x is null where there is no choice of it. */
 static json_t *describe_choice(const struct download_choice *choice, bool chosen)
 {
     const char *strategy = download_strategy_name(choice->strategy);
 
     if (!choice->sends) {
-        return json_pack("{s:s, s:n, s:n, s:n, s:n, s:b, s:b}", "strategy", strategy, "x", "sends",
-                         "bytes", "predicted_us", "fits", false, "chosen", false);
+        return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:b, s:b}", "strategy", strategy, "x",
+                         "sends", "parcel_bytes", "bytes", "predicted_us", "fits", false, "chosen",
+                         false);
     }
-    return json_pack("{s:s, s:i, s:i, s:I, s:f, s:b, s:b}", "strategy", strategy, "x",
-                     (int)choice->x, "sends", (int)choice->count, "bytes",
-                     (json_int_t)choice->bytes, "predicted_us", (double)choice->predicted_ns / 1e3,
+    return json_pack("{s:s, s:i, s:i, s:o, s:I, s:f, s:b, s:b}", "strategy", strategy, "x",
+                     (int)choice->x, "sends", (int)choice->count, "parcel_bytes",
+                     parcel_json(choice->parcel_bytes), "bytes", (json_int_t)choice->bytes,
+                     "predicted_us", (double)choice->predicted_ns / 1e3,
                      "fits", choice->fits, "chosen", chosen);
 }
 
@@ -228,9 +236,10 @@ json_t *job_describe_download(const struct job *job, uint32_t nodes)
     const struct download_plan *plan = &job->plan;
     bool complete = job->receipts == nodes;
     json_t *download = json_pack(
-        "{s:s, s:b, s:i, s:i, s:I, s:o, s:f, s:b, s:o, s:i, s:i, s:o}", "strategy",
+        "{s:s, s:b, s:i, s:i, s:o, s:I, s:o, s:f, s:b, s:o, s:i, s:i, s:o}", "strategy",
         download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
-        (int)plan->x, "sends", (int)plan->count, "bytes", (json_int_t)plan->bytes, "model_us",
+        (int)plan->x, "sends", (int)plan->count, "parcel_bytes", parcel_json(plan->parcel_bytes),
+        "bytes", (json_int_t)plan->bytes, "model_us",
         complete ? json_real((double)job->model_ns / 1e3) : json_null(), "predicted_us",
         (double)plan->predicted_ns / 1e3, "contends", plan->contends, "wall_ms",
         complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(), "receipts",

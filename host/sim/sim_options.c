@@ -255,8 +255,8 @@ static const struct option_row option_rows[] = {
      "before it",
      take_replay, OPTION_AT(struct sim_arguments, options), .low = 1, .high = UINT64_MAX},
     {"strategy", "NAME",
-     "of a program's download: decremental (default), scatter, sequential, sequential-scatter, or "
-     "auto, the fastest that nodes have memory for",
+     "of a program's download: decremental (default), scatter, sequential, sequential-scatter, "
+     "pipelined, or auto, the fastest that nodes have memory for",
      option_text, OPTION_AT(struct sim_arguments, strategy)},
     {"explain", NULL, "say what each strategy would take, before a program's download", option_flag,
      OPTION_AT(struct sim_arguments, explain)},

@@ -425,9 +425,13 @@ static void add_load(struct collecting *c, uint32_t rank)
     const struct node *node = sim_node(c->sim, rank);
     const struct load *load = &node->load;
 
-    if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count) {
+    bool sends = load->state == LOAD_SENDING || load->state == LOAD_PIPING;
+
+    if (load->state == LOAD_PIPING && load->pipeline.gone == load->pipeline.came) {
+        add(c, nowhere, "waits for the bytes of its image");
+    } else if (sends && router_of(c->sim, rank)->opening_count) {
         add(c, (struct wait_place){rank, WAIT_OWN}, "waits to pass the image on");
-    } else if (load->state == LOAD_SENDING && load->left > 1) {
+    } else if (sends && load->left > 1) {
         add(c, (struct wait_place){load_child(node), WAIT_PROGRAM},
             "waits for node %u to take the image", (unsigned)load_child(node));
     } else if (load->state == LOAD_RECEIVING) {
