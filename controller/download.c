@@ -26,12 +26,9 @@
 #include "network/network.h"
 
 static const char *const names[STRATEGY_NAMES] = {
-    [STRATEGY_DECREMENTAL] = "decremental",
-    [STRATEGY_SEQUENTIAL] = "sequential",
-    [STRATEGY_SCATTER] = "scatter",
-    [STRATEGY_SEQUENTIAL_SCATTER] = "sequential-scatter",
-    [STRATEGY_PIPELINED] = "pipelined",
-    [STRATEGY_AUTO] = "auto",
+    [STRATEGY_DECREMENTAL] = "decremental", [STRATEGY_SEQUENTIAL] = "sequential",
+    [STRATEGY_SCATTER] = "scatter",         [STRATEGY_SEQUENTIAL_SCATTER] = "sequential-scatter",
+    [STRATEGY_PIPELINED] = "pipelined",     [STRATEGY_AUTO] = "auto",
 };
 
 bool download_parse_strategy(const char *text, enum strategy *strategy,
@@ -230,8 +227,8 @@ uint64_t download_replay_limited_ns(const struct download_costs *costs,
         struct amount amount = amount_of(costs->list, root, nodes);
 
         if (messages[i].parcel_bytes > 0) {
-            end_ns = larger(end_ns, pipeline_replay_ns(costs, network, &messages[i], &host_ns,
-                                                       limit_ns));
+            end_ns = larger(end_ns,
+                            pipeline_replay_ns(costs, network, &messages[i], &host_ns, limit_ns));
             continue;
         }
         host_ns += host_message_ns(costs, network, root, amount.bytes);
@@ -510,7 +507,7 @@ static bool contends(const struct search *search, unsigned x)
 
 /* Choice. */
 
-/* The size of its parcels is chosen with it; a time that is no better than the best is not known. */
+/* The size of its parcels is chosen with it; of a time no better than the best nothing is known. */
 static void try_pipelined(struct search *search, unsigned x)
 {
     struct download_plan plan = {.strategy = STRATEGY_PIPELINED, .x = x};
@@ -528,8 +525,8 @@ static void try_pipelined(struct search *search, unsigned x)
             return;
         }
     }
-    uint64_t predicted_ns = pipeline_choose(search->costs, search->network, plan.messages,
-                                            plan.count, limit_ns, &full);
+    uint64_t predicted_ns =
+        pipeline_choose(search->costs, search->network, plan.messages, plan.count, limit_ns, &full);
     if (predicted_ns != UINT64_MAX) {
         search->found = true;
         search->strategy = STRATEGY_PIPELINED;

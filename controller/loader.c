@@ -564,11 +564,13 @@ static void take_answer(struct controller *controller, const struct notice *noti
     if (notice->kind == NOTICE_ACCEPTED) {
         controller->clock_ns = notice->done_ns;
         end_circuit(controller);
+    } else if (!loads(controller)) {
+        return; /* nothing is offered any more, nor is a time set for it */
     } else if (notice->status == E_REFUSED || notice->status == E_BUSY) {
         /* A link of its way was held, on a ring by what a stopped program still had under way
          * (router/README.md, rule 2). The root answers CTS again, and it is the next one's turn. */
         offer_soon(controller, root_of(controller, index));
-    } else if (!controller->broken) {
+    } else {
         fail(controller, LOAD_REFUSED, sending_of(controller, index).root, notice->status);
     }
 }

@@ -2,8 +2,8 @@
  * pipeline.c - the time of messages in parcels, and the best size of parcels.
  *
  * A line has a stage for each of its nodes: the circuits that end there. The replay goes on parcel
- * by parcel, and with each along the stages, so all that a circuit waits for is known before it: the
- * parcel at its source, the source's last circuit, and the third last at its receiver.
+ * by parcel, and with each along the stages, so all that a circuit waits for is known before it:
+ * the parcel at its source, the source's last circuit, and the third last at its receiver.
  */
 #include "controller/pipeline.h"
 
@@ -48,8 +48,7 @@ static uint64_t setup_ns(const struct line *line, uint32_t index)
 {
     uint64_t beta_ns = index == 0 ? line->costs->beta_host_ns : line->costs->beta_ns;
 
-    return beta_ns +
-           (line->stages[index].hops - 1u) * (line->costs->hop_ns - line->costs->tau_ns);
+    return beta_ns + (line->stages[index].hops - 1u) * (line->costs->hop_ns - line->costs->tau_ns);
 }
 
 static uint64_t transfer_ns(const struct line *line, uint32_t index)
@@ -106,8 +105,7 @@ static void add_slice(struct line *line, const struct load_slice *slice)
 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t rank = line->cut.head + i;
-        uint64_t from =
-            rank > segment.first ? (uint64_t)(rank - segment.first) * segment.step : 0;
+        uint64_t from = rank > segment.first ? (uint64_t)(rank - segment.first) * segment.step : 0;
         if (from >= end) {
             return;
         }
@@ -219,8 +217,8 @@ static bool find_tightest(struct tightest *tightest, const struct download_costs
 {
     const struct load_list *list = costs->list;
 
-    *tightest = (struct tightest){
-        .all = message_bytes(list, message->root, message->count), .room = UINT64_MAX};
+    *tightest = (struct tightest){.all = message_bytes(list, message->root, message->count),
+                                  .room = UINT64_MAX};
     for (uint32_t left = message->count; left > 0 && costs->memory_end > 0; left--) {
         uint32_t rank = message->root + message->count - left;
         int64_t room = room_at(costs, rank);
@@ -257,7 +255,7 @@ struct choosing {
     struct download_message *messages;
     unsigned count;
     struct tightest tightest[DOWNLOAD_MESSAGES_MAX];
-    uint64_t bytes;    /* of the largest message */
+    uint64_t bytes;   /* of the largest message */
     uint32_t longest; /* line */
     uint64_t best_ns; /* so far */
     uint32_t best;    /* its size; 0: there is none yet */
@@ -390,8 +388,8 @@ uint64_t pipeline_choose(const struct download_costs *costs, const struct networ
             return UINT64_MAX;
         }
         choosing.bytes = larger(choosing.bytes, choosing.tightest[i].all);
-        choosing.longest = messages[i].count > choosing.longest ? messages[i].count
-                                                                : choosing.longest;
+        choosing.longest =
+            messages[i].count > choosing.longest ? messages[i].count : choosing.longest;
     }
     if (costs->hop_ns >= costs->tau_ns && least_ns(&choosing) > limit_ns) {
         return UINT64_MAX;

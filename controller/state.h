@@ -145,9 +145,9 @@ struct controller_feed {
     bool open;
     uint32_t name; /* of its offer */
     uint32_t root, count;
-    uint32_t segment, to; /* from this one on, and up to */
-    uint64_t at;          /* bytes of the piece of `segment` that were given */
-    uint64_t given;       /* in all, without the list */
+    uint32_t segment, to;  /* from this one on, and up to */
+    uint64_t at;           /* bytes of the piece of `segment` that were given */
+    uint64_t given;        /* in all, without the list */
     struct load_cut cut;   /* one parcel of it; .bytes 0: it goes whole */
     struct load_walk walk; /* behind what was given of the parcel; */
     uint32_t parcel;       /* its number */

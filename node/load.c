@@ -249,8 +249,9 @@ static uint32_t list_slice(const struct load *load)
     return left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
 }
 
-/* Takes the first circuit of the download, the only one where there are no parcels. A second one, while the first one's bytes come, would
- * begin the children anew. E_REFUSED: a parent that is early or late tries again. */
+/* Takes the first circuit of the download, the only one where there are no parcels. A second one,
+ * while the first one's bytes come, would begin the children anew. E_REFUSED: a parent that is
+ * early or late tries again. */
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
@@ -450,8 +451,8 @@ static bool answers_offer(const struct node *node, const struct answer *answer)
     const struct load *load = &node->load;
 
     return (load->state == LOAD_SENDING || load->state == LOAD_PIPING) &&
-           answer->name == load->name &&
-           answer->src > node->router.id && answer->src - node->router.id < load->count;
+           answer->name == load->name && answer->src > node->router.id &&
+           answer->src - node->router.id < load->count;
 }
 
 /* It counts only from the child that is served now, while it is asked. */

@@ -14,9 +14,9 @@
  * So any message to a part of the range lies here too, in runs. Runs that touch are one: blocks of
  * their own, one for each node, go out together.
  *
- * Of a message in parcels (wire/parcel.h) the own bytes have their place, too. What a parcel has for
- * others alone is in one of three slots behind the list, until it has gone on; it is free for the
- * third parcel after this one.
+ * Of a message in parcels (wire/parcel.h) the own bytes have their place, too. What a parcel has
+ * for others alone is in one of three slots behind the list, until it has gone on; it is free for
+ * the third parcel after this one.
  *
  * Of segments that have the same string the first that the node needs takes the bytes; the others
  * are copied when they are hashed.
@@ -172,8 +172,8 @@ static struct load_run slice_run(const struct node *node, const struct parcel_cu
         return (struct load_run){memory_at(node, division->own.address) + (at - division->own_from),
                                  (uint32_t)(end - at)};
     }
-    uint8_t *slot = memory_at(node, load->top) + load->list_bytes +
-                    (size_t)cursor->slot * load->parcel_bytes;
+    uint8_t *slot =
+        memory_at(node, load->top) + load->list_bytes + (size_t)cursor->slot * load->parcel_bytes;
     return (struct load_run){slot + cursor->passed_on + (at - division->from),
                              (uint32_t)(end - at)};
 }

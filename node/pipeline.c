@@ -4,8 +4,8 @@
  *
  * A parcel is a part of the message with a circuit of its own (wire/parcel.h). A node takes one
  * after another and gives each on as soon as it has all of it, so the whole line works at the same
- * time; what is the node's own it keeps as well. At most three parcels that have come have not gone:
- * what is for others alone has no more room than that, however much there is of it.
+ * time; what is the node's own it keeps as well. At most three parcels that have come have not
+ * gone: what is for others alone has no more room than that, however much there is of it.
  *
  *     cube:2, parcels 0, 1, 2, ...; node 2 still gives 0, and may take 3 when it has gone
  *
@@ -17,7 +17,7 @@
  *
  * Model time is a recurrence. A circuit of k bytes over i hops is issued when its parcel has come
  * and the one before has gone, and waits for its place. With D(r, n) for the time at which node r
- * has its n-th parcel and G(r, n) for that at which it has given it on, which is D at the next node:
+ * has its n-th parcel and G(r, n) for that at which it has given it on, D at the next node:
  *
  *     G(r, n) = max( max(D(r, n), G(r, n - 1)) + xi + i tau, P ) + (i + k - 1) element
  *     P       = the time at which the next node's place is empty: G(r + 1, m - 3), when it is that
@@ -35,8 +35,8 @@
  * - A parcel waits for the one before to come, and for an empty place: the parent has no CTS until
  *   then. The child says CTS in the same way, the last of the line takes all, so every place gets
  *   empty.
- * - A CTS waits for a slot. An OFFER is repeated as in load.c, also for a circuit that a busy hop has
- *   refused: the child answers it with the CTS of the parcel that is next.
+ * - A CTS waits for a slot. An OFFER is repeated as in load.c, also for a circuit that a busy hop
+ *   has refused: the child answers it with the CTS of the parcel that is next.
  * - A node that fails says no more CTS; the host, which it tells, ends the download for all.
  */
 #include <stddef.h>
@@ -178,8 +178,8 @@ static void pass_over(struct node *node)
     }
 }
 
-/* Opens the circuit to the child for the parcel that is next; the first one brings the list. E_FULL:
- * another circuit of this node is being set up, and the next step tries again. */
+/* Opens the circuit to the child for the parcel that is next; the first one brings the list.
+ * E_FULL: another circuit of this node is being set up, and the next step tries again. */
 static void give(struct node *node)
 {
     struct load *load = &node->load;
@@ -225,7 +225,8 @@ static void take_accepted(struct node *node, uint64_t done_ns)
     pipeline->gives = pipeline->give_bytes > 0;
 }
 
-/* All bytes of a circuit have gone: its place is empty. */
+/* All bytes of a circuit have gone: its place is empty. Over a dead link the child gets no more;
+ * the host hears of the link. */
 static void take_sent(struct node *node, int status)
 {
     struct pipeline *pipeline = &node->load.pipeline;
@@ -235,8 +236,7 @@ static void take_sent(struct node *node, int status)
         return; /* it has failed before */
     }
     if (status != E_OK) {
-        load_fail(node, status);
-        return;
+        node->load.left = 1;
     }
     *place_of(pipeline, pipeline->gone++) = pipeline->gone_ns;
 }

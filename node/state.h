@@ -124,10 +124,10 @@ enum {
 /* What goes on with parcels (pipeline.c). Those that this node gets are counted from 0 on, whatever
  * their numbers in the line are; the parcel of count n has the place n % PARCELS_HELD. */
 struct pipeline {
-    struct load_walk take, give;  /* before the next to come, and to go */
-    uint32_t take_bytes;          /* of it; 0: there is none */
-    uint32_t give_bytes;          /* may be none of the first */
-    struct parcel_cursor in, out; /* of those that come and go now */
+    struct load_walk take, give;     /* before the next to come, and to go */
+    uint32_t take_bytes;             /* of it; 0: there is none */
+    uint32_t give_bytes;             /* may be none of the first */
+    struct parcel_cursor in, out;    /* of those that come and go now */
     uint64_t place_ns[PARCELS_HELD]; /* when what is there has come; empty: when it has gone */
     uint32_t parcels[PARCELS_HELD];  /* their numbers in the line */
     uint64_t came_ns, gone_ns;       /* when the last one has */

@@ -82,8 +82,7 @@ static inline struct load_piece load_slice_part(const struct load_list *list,
                                                 const struct load_cut *cut,
                                                 const struct load_slice *slice, uint32_t rank)
 {
-    struct load_piece need =
-        load_piece(list, slice->segment, rank, cut->head + cut->count - rank);
+    struct load_piece need = load_piece(list, slice->segment, rank, cut->head + cut->count - rank);
     uint64_t from = need.from > slice->from ? need.from : slice->from;
     uint64_t end = slice->from + slice->bytes;
 

@@ -159,8 +159,8 @@ static void print_strategy(FILE *file, const json_t *strategy)
             count_cell(x, STEPS, json_object_get(strategy, "x")), STEPS,
             count_cell(count, STEPS, sends), PARCEL_BYTES,
             count_cell(parcel, PARCEL_BYTES, json_object_get(strategy, "parcel_bytes")),
-            STRATEGY_BYTES,
-            count_cell(bytes, STRATEGY_BYTES, json_object_get(strategy, "bytes")), STRATEGY_TIME,
+            STRATEGY_BYTES, count_cell(bytes, STRATEGY_BYTES, json_object_get(strategy, "bytes")),
+            STRATEGY_TIME,
             json_is_number(sends) ? cell_real(time, STRATEGY_TIME, number(strategy, "predicted_us"))
                                   : "-",
             !json_is_number(sends) ? "-"

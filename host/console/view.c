@@ -283,8 +283,7 @@ void view_result(struct view *view, const json_t *result)
         return;
     }
     if (number_of(download, "parcel_bytes") > 0) {
-        snprintf(parcels, sizeof parcels, "parcels of %.0f, ",
-                 number_of(download, "parcel_bytes"));
+        snprintf(parcels, sizeof parcels, "parcels of %.0f, ", number_of(download, "parcel_bytes"));
     }
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
@@ -305,14 +304,14 @@ void view_result(struct view *view, const json_t *result)
         if (wall_ms > 0) { /* a simulated one takes none */
             snprintf(wall, sizeof wall, "wall %.1f ms, ", wall_ms);
         }
-        fprintf(file,
-                "download  %s, x %.0f, sends %.0f, %s%.0f bytes, model %.3f us, predicted %s%.3f us, "
-                "%sreceipts %u of %u\n",
-                string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "sends"), parcels, number_of(download, "bytes"),
-                number_of(download, "model_us"),
-                json_is_true(json_object_get(download, "contends")) ? "at least " : "",
-                number_of(download, "predicted_us"), wall, receipts, nodes);
+        fprintf(
+            file,
+            "download  %s, x %.0f, sends %.0f, %s%.0f bytes, model %.3f us, predicted %s%.3f us, "
+            "%sreceipts %u of %u\n",
+            string_of(download, "strategy"), number_of(download, "x"), number_of(download, "sends"),
+            parcels, number_of(download, "bytes"), number_of(download, "model_us"),
+            json_is_true(json_object_get(download, "contends")) ? "at least " : "",
+            number_of(download, "predicted_us"), wall, receipts, nodes);
         print_repairs(file, download);
     }
     print_outputs(file, json_object_get(result, "outputs"));

@@ -203,8 +203,8 @@ static json_t *describe_choice(const struct download_choice *choice, bool chosen
     return json_pack("{s:s, s:i, s:i, s:o, s:I, s:f, s:b, s:b}", "strategy", strategy, "x",
                      (int)choice->x, "sends", (int)choice->count, "parcel_bytes",
                      parcel_json(choice->parcel_bytes), "bytes", (json_int_t)choice->bytes,
-                     "predicted_us", (double)choice->predicted_ns / 1e3,
-                     "fits", choice->fits, "chosen", chosen);
+                     "predicted_us", (double)choice->predicted_ns / 1e3, "fits", choice->fits,
+                     "chosen", chosen);
 }
 
 static json_t *describe_choices(const struct job *job)
@@ -235,16 +235,16 @@ json_t *job_describe_download(const struct job *job, uint32_t nodes)
 {
     const struct download_plan *plan = &job->plan;
     bool complete = job->receipts == nodes;
-    json_t *download = json_pack(
-        "{s:s, s:b, s:i, s:i, s:o, s:I, s:o, s:f, s:b, s:o, s:i, s:i, s:o}", "strategy",
-        download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
-        (int)plan->x, "sends", (int)plan->count, "parcel_bytes", parcel_json(plan->parcel_bytes),
-        "bytes", (json_int_t)plan->bytes, "model_us",
-        complete ? json_real((double)job->model_ns / 1e3) : json_null(), "predicted_us",
-        (double)plan->predicted_ns / 1e3, "contends", plan->contends, "wall_ms",
-        complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(), "receipts",
-        (int)job->receipts, "repaired", (int)job->repaired, "repair_us",
-        job->repaired ? json_real((double)job->repair_ns / 1e3) : json_null());
+    json_t *download =
+        json_pack("{s:s, s:b, s:i, s:i, s:o, s:I, s:o, s:f, s:b, s:o, s:i, s:i, s:o}", "strategy",
+                  download_strategy_name(plan->strategy), "auto", job->wanted == STRATEGY_AUTO, "x",
+                  (int)plan->x, "sends", (int)plan->count, "parcel_bytes",
+                  parcel_json(plan->parcel_bytes), "bytes", (json_int_t)plan->bytes, "model_us",
+                  complete ? json_real((double)job->model_ns / 1e3) : json_null(), "predicted_us",
+                  (double)plan->predicted_ns / 1e3, "contends", plan->contends, "wall_ms",
+                  complete && job->wall_us ? json_real((double)job->wall_us / 1e3) : json_null(),
+                  "receipts", (int)job->receipts, "repaired", (int)job->repaired, "repair_us",
+                  job->repaired ? json_real((double)job->repair_ns / 1e3) : json_null());
 
     if (job->explained) {
         json_object_set_new(download, "strategies", describe_choices(job));

@@ -95,7 +95,8 @@ static bool collective_may_move(const struct engine *engine)
 void audit_node(const struct node *node, const struct audit_before *before)
 {
     audit_requests(node);
-    need(node, node->load_due || node->load.state <= LOAD_RECEIVING, "load_due", "a download goes on");
+    need(node, node->load_due || node->load.state <= LOAD_RECEIVING, "load_due",
+         "a download goes on");
     need(node, node->gather_due || node->gather.state != GATHER_COLLECTING, "gather_due",
          "a gather goes on");
     need(node, node->gather_due || (!node->gather.measure_due && node->gather.status == E_OK),

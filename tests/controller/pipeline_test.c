@@ -1,6 +1,6 @@
 /*
- * pipeline_test.c - the strategy `pipelined`: its time against one that is followed byte by byte and
- * against a sum, the size of its parcels, and where it is chosen.
+ * pipeline_test.c - the strategy `pipelined`: its time against one that is followed byte by byte
+ * and against a sum, the size of its parcels, and where it is chosen.
  */
 #include "controller/pipeline.h"
 
@@ -203,8 +203,8 @@ static uint64_t follow(const struct download_costs *costs, const struct network 
 
 TEST(the_replay_is_what_follows_every_byte)
 {
-    static const char *const names[] = {"cube:0",   "cube:2",    "cube:4",   "ring:5",
-                                        "ring:16",  "mesh:3x4",  "mesh:1x7", "mesh:3x2x3",
+    static const char *const names[] = {"cube:0",    "cube:2",    "cube:4",   "ring:5",
+                                        "ring:16",   "mesh:3x4",  "mesh:1x7", "mesh:3x2x3",
                                         "torus:4x4", "torus:3x5", "torus:2x3"};
     uint32_t seed = 1;
 
@@ -363,8 +363,11 @@ TEST(parcels_have_about_the_best_size)
     assert_true(sizes[0] < 2000 && sizes[1] > 5 * sizes[0]);
 }
 
-enum { TOP = 4096, OWN = 100000, LIST = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES +
-                                        2 * LOAD_SEGMENT_BYTES };
+enum {
+    TOP = 4096,
+    OWN = 100000,
+    LIST = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 2 * LOAD_SEGMENT_BYTES
+};
 
 /* Nodes have room for the list and so many bytes more. */
 static bool plans(struct download_plan *plan, enum strategy strategy, uint32_t more,
@@ -422,10 +425,9 @@ TEST(a_line_that_is_too_long_is_refused)
 
     make_load(&drawn, network.nodes, 1 << 20, 0, 0);
     struct download_costs costs = ipsc860(&drawn);
-    assert_false(download_make_plan(&plan, STRATEGY_PIPELINED, DOWNLOAD_X_BEST, &network, &costs,
-                                    error));
+    assert_false(
+        download_make_plan(&plan, STRATEGY_PIPELINED, DOWNLOAD_X_BEST, &network, &costs, error));
     assert_string_equal(error, "--strategy pipelined: a line would have 8192 nodes, more than "
                                "4096: use decremental");
-    assert_true(
-        download_make_plan(&plan, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_AUTO, DOWNLOAD_X_BEST, &network, &costs, error));
 }

@@ -120,8 +120,9 @@ struct bundle *bundle_draw(uint32_t nodes, uint64_t *seed)
         }
         bundle_add(bundle, segment, seed);
     }
-    bundle_add(bundle, (struct load_segment){.count = nodes, .bytes = 16, .step = 16, .flags = LOAD_BLOCK},
-        seed);
+    bundle_add(bundle,
+               (struct load_segment){.count = nodes, .bytes = 16, .step = 16, .flags = LOAD_BLOCK},
+               seed);
     bundle_seal(bundle);
     return bundle;
 }

@@ -1,6 +1,6 @@
 /*
- * bundle.h - loads of any segments for the nodes of a fabric: made or drawn, begun, and compared with
- * what every node has in the end.
+ * bundle.h - loads of any segments for the nodes of a fabric: made or drawn, begun, and compared
+ * with what every node has in the end.
  *
  * Two programs, of which the second is for the upper half of the nodes; segments lie one behind the
  * other, at whatever addresses that makes.

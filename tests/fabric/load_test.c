@@ -58,7 +58,8 @@ TEST(windows_go_once_over_each_link)
     struct fabric *fabric = fabric_make(3, DATA_BYTES, 5, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = BYTES, .step = STEP}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = BYTES, .step = STEP},
+               &fabric->seed);
     bundle_seal(bundle);
     assert_true(fabric_run(fabric, bundle_has_booted));
     assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
@@ -113,7 +114,8 @@ static struct bundle *point_make(const struct point *p, uint64_t *seed)
     }
     bundle->messages[bundle->message_count++] =
         (struct download_message){.root = 0, .count = 1u << p->x};
-    bundle_add(bundle,
+    bundle_add(
+        bundle,
         (struct load_segment){.count = 1u << p->dims, .bytes = p->set_bytes, .step = p->delta},
         seed);
     bundle_seal(bundle);
@@ -167,11 +169,13 @@ TEST(a_string_of_several_segments_goes_once_over_each_link)
     struct fabric *fabric = fabric_make(2, DATA_BYTES, 6, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    bundle_add(bundle, (struct load_segment){.first = 2, .count = 2, .bytes = BYTES}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.first = 2, .count = 2, .bytes = BYTES},
+               &fabric->seed);
     bundle_add(bundle, (struct load_segment){.count = 4, .bytes = BYTES, .flags = LOAD_SAME},
-        &fabric->seed);
-    bundle_add(bundle, (struct load_segment){.first = 3, .count = 1, .bytes = BYTES, .flags = LOAD_SAME},
-        &fabric->seed);
+               &fabric->seed);
+    bundle_add(bundle,
+               (struct load_segment){.first = 3, .count = 1, .bytes = BYTES, .flags = LOAD_SAME},
+               &fabric->seed);
     bundle_seal(bundle);
     assert_true(fabric_run(fabric, bundle_has_booted));
     assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
@@ -202,7 +206,8 @@ static void halve(struct bundle *bundle)
 
     for (bundle->message_count = 0; count > 1; bundle->message_count++) {
         count /= 2;
-        bundle->messages[bundle->message_count] = (struct download_message){.root = count, .count = count};
+        bundle->messages[bundle->message_count] =
+            (struct download_message){.root = count, .count = count};
     }
     bundle->messages[bundle->message_count++] = (struct download_message){.root = 0, .count = 1};
 }
@@ -302,7 +307,8 @@ TEST(what_is_wrong_at_many_is_sent_to_each_again)
     struct bundle *bundle = bundle_make(fabric->count);
 
     bundle_add(bundle, (struct load_segment){.count = 8, .bytes = 30000}, &fabric->seed);
-    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = 30000, .step = 10}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 8, .bytes = 30000, .step = 10},
+               &fabric->seed);
     bundle_seal(bundle);
     load_and_change(fabric, bundle, bundle->segment[0].address);
     bundle_expect_all(fabric, bundle);
@@ -436,7 +442,8 @@ TEST(what_finds_no_room_to_be_passed_on_is_told)
     struct fabric *fabric = fabric_make(2, 4096, 9, no_fault, ipsc860);
     struct bundle *bundle = bundle_make(fabric->count);
 
-    bundle_add(bundle, (struct load_segment){.count = 4, .bytes = 15000, .step = 15000}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = 4, .bytes = 15000, .step = 15000},
+               &fabric->seed);
     bundle->end = FABRIC_IMAGE + 0x10000; /* the message is no longer than all memory */
     bundle_seal(bundle);
     assert_true(fabric_run(fabric, bundle_has_booted));

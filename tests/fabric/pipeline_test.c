@@ -30,8 +30,8 @@ static void cut_messages(struct bundle *bundle, const struct network *network, u
 
     for (bundle->message_count = 0; left > x; left--, count = half) {
         half = network_half(network, count);
-        bundle->messages[bundle->message_count++] = (struct download_message){
-            half, count - half, count - half > 1 ? parcel_bytes : 0};
+        bundle->messages[bundle->message_count++] =
+            (struct download_message){half, count - half, count - half > 1 ? parcel_bytes : 0};
     }
     bundle->messages[bundle->message_count++] =
         (struct download_message){0, count, count > 1 ? parcel_bytes : 0};
@@ -124,8 +124,8 @@ static void load_random(const char *network, uint64_t seed, struct memory_fault 
     bundle_free(bundle);
 }
 
-static const char *const networks[] = {"cube:1",    "cube:3",   "cube:4",   "ring:5",
-                                       "ring:8",    "mesh:2x3", "mesh:3x4", "torus:4x3",
+static const char *const networks[] = {"cube:1",    "cube:3",   "cube:4",    "ring:5",
+                                       "ring:8",    "mesh:2x3", "mesh:3x4",  "torus:4x3",
                                        "torus:2x5", "cube:5",   "mesh:2x2x3"};
 
 TEST(every_node_gets_its_own_in_parcels_in_the_predicted_time)
@@ -202,8 +202,8 @@ static void narrow_free(struct narrow *n)
 
 static uint8_t *above(struct narrow *n, uint32_t rank, uint32_t *bytes)
 {
-    uint32_t at = n->bundle->program[rank < 4 ? 0 : 1].top + n->bundle->list_bytes +
-                  3 * NARROW_PARCEL;
+    uint32_t at =
+        n->bundle->program[rank < 4 ? 0 : 1].top + n->bundle->list_bytes + 3 * NARROW_PARCEL;
 
     *bytes = FABRIC_DATA + 2 * n->fabric->data_bytes - at;
     return fabric_at(n->fabric, rank, at);
@@ -237,8 +237,8 @@ static void end_memory(struct narrow *n, uint32_t held)
 {
     for (uint32_t rank = 0; rank < 8; rank++) {
         struct node_config *config = &n->fabric->nodes[rank].node->config;
-        config->program_bytes = n->bundle->program[rank < 4 ? 0 : 1].top +
-                                n->bundle->list_bytes + held - config->program_address;
+        config->program_bytes = n->bundle->program[rank < 4 ? 0 : 1].top + n->bundle->list_bytes +
+                                held - config->program_address;
     }
 }
 

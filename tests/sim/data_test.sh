@@ -8,6 +8,14 @@
 needs_native
 
 mirrors=$programs/mirrors.so
+strategy=decremental
+
+# piped TEST... - the same with a download in parcels.
+piped() {
+    strategy=pipelined
+    "$@"
+    strategy=decremental
+}
 
 # cat_windows NODES - what comes back: windows of `in`, each with the node's private data and the common ones behind it.
 cat_windows() {
@@ -32,7 +40,7 @@ make_data() {
 # there_and_back OPTION... - a run of it all; the names of what is printed are those of tool.
 there_and_back() {
     rm -f named
-    tool sim -q "$@" --input in --private part%r --common common --output named "$mirrors"
+    tool sim -q "$@" --strategy $strategy --input in --private part%r --common common --output named "$mirrors"
 }
 
 all_is_right() {
@@ -82,7 +90,7 @@ named_or_right() {
 
 # Link events of boot, download and run, and of all.
 count_events() {
-    tool_succeeds sim -q --network cube:4 --json result --input in --private part%r --common common "$mirrors"
+    tool_succeeds sim -q --network cube:4 --strategy $strategy --json result --input in --private part%r --common common "$mirrors"
     events_before=$("$json_get" result sim link_events)
     there_and_back --network cube:4 --json result
     all_is_right "without faults"
@@ -132,14 +140,21 @@ falls_silent() {
 
 check "what links lose or damage is sent again: 64 nodes, 32 KiB each, 5 seeds" lossy 5
 check_long "... 100 seeds" lossy 100 # a rare pair of losses
+check "... in parcels, 5 seeds" piped lossy 5
+check_long "... in parcels, 100 seeds" piped lossy 100
 for action in kill cut; do
     check "who dies amid a download or a gather is named: $action, events all over" dies $action 29
     check_long "... at every event" dies $action 1 # one frame of a thousand
+    check "... amid parcels: $action" piped dies $action 61
+    check_long "... amid parcels, at every event" piped dies $action 1
 done
 check "a link that falls silent amid a gather is named" falls_silent 8 run+2ms
 check_long "... amid a download, and at other times" falls_silent 97 download download+50ms run run+2ms run+5ms
+check "... amid a download in parcels" piped falls_silent 8 download+2ms
 for action in drop flip duplicate; do
     check "a frame is repaired: $action, events all over" repaired $action 97
     check_long "... each one" repaired $action 1
+    check "... amid parcels: $action" piped repaired $action 197
+    check_long "... amid parcels, each one" piped repaired $action 1
 done
 cases_done

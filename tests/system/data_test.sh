@@ -77,7 +77,7 @@ all_kinds() {
     for rank in 0 1 2 3 4 5 6 7; do
         pseudo_random $((1000 + rank / 3 * 77)) >part$rank.bin
     done
-    for strategy in decremental scatter sequential sequential-scatter auto; do
+    for strategy in decremental scatter sequential sequential-scatter pipelined auto; do
         tool_succeeds run -m cube:3 --strategy $strategy --json result.json --common common \
             --input in --window 1200 --stride 800 --private part%r.bin --file data/t.csv=table.csv "$data"
         for rank in 0 1 2 3 4 5 6 7; do

@@ -56,7 +56,7 @@ ring_of_128() {
 }
 
 every_strategy() {
-    for strategy in decremental sequential scatter sequential-scatter; do
+    for strategy in decremental sequential scatter sequential-scatter pipelined; do
         tool_succeeds run --network mesh:3x3 --strategy $strategy --sigma 1.5 --json result.json "$examples/hello.elf"
         [ "$("$json_get" result.json download model_us)" = "$("$json_get" result.json download predicted_us)" ] ||
             fail "$strategy: the download did not take the predicted time"

@@ -170,7 +170,7 @@ json_fields() {
 }
 
 download_as_predicted() {
-    for strategy in decremental sequential scatter sequential-scatter; do
+    for strategy in decremental sequential scatter sequential-scatter pipelined; do
         tool_succeeds run --network cube:4 --strategy $strategy --json result.json "$programs/arguments.elf"
         equal "$(number result.json download receipts)" 16 "$strategy: receipts"
         [ "$(number result.json download strategy)" = $strategy ] || fail strategy

@@ -98,8 +98,7 @@ static void draw(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
 static bool is_needed(const struct load_list *list, const struct load_cut *cut,
                       const struct load_slice *slice, uint64_t at, uint32_t rank)
 {
-    struct load_piece need =
-        load_piece(list, slice->segment, rank, cut->head + cut->count - rank);
+    struct load_piece need = load_piece(list, slice->segment, rank, cut->head + cut->count - rank);
 
     return need.bytes > 0 && at >= need.from && at < need.from + need.bytes;
 }
@@ -128,9 +127,8 @@ static void check_cut(const struct drawn *drawn, const struct load_cut *cut)
     for (uint32_t i = 0; i < list->segments; i++) {
         struct load_piece piece = load_piece(list, i, cut->head, cut->count);
         for (uint64_t at = 0; at < BYTES_MAX; at++) {
-            assert_int_equal(taken[i][at],
-                             i >= cut->from && i < cut->to && at >= piece.from &&
-                                 at < piece.from + piece.bytes);
+            assert_int_equal(taken[i][at], i >= cut->from && i < cut->to && at >= piece.from &&
+                                               at < piece.from + piece.bytes);
         }
     }
 }

@@ -241,10 +241,10 @@ TEST(questions_for_plans_and_their_answers_are_laid_out_as_drawn)
 TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
 {
     static const uint8_t offers[] = {
-        U32(1), U32(2), U32(3), U32(4), U16(5), U16(6), U32(7), 8,  0,  0,  0,  U32(9), U32(10),
-        1,  2,  3,  4,
-        5,      6,      7,      8,      9,      10,     11,     12, 13, 14, 15, 16, 17, 18, 19,
-        20,     21,     22,     23,     24,     25,     26,     27, 28, 29, 30, 31, 32};
+        U32(1),  U32(2), U32(3), U32(4), U16(5), U16(6), U32(7), 8,  0,  0,  0,  U32(9),
+        U32(10), 1,      2,      3,      4,      5,      6,      7,  8,  9,  10, 11,
+        12,      13,     14,     15,     16,     17,     18,     19, 20, 21, 22, 23,
+        24,      25,     26,     27,     28,     29,     30,     31, 32};
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(0)};
