@@ -29,9 +29,9 @@
 #include "controller/download.h"
 
 enum {
-    PARCEL_BYTES_MIN = 64, /* that are planned */
-    PARCELS_MAX = 8192,    /* of a message */
-    LINE_NODES_MAX = 4096, /* along more nodes the way is long, and so is its replay */
+    PARCEL_BYTES_MIN = 64,   /* that are planned */
+    PARCELS_MAX = 8192,      /* of a message */
+    LINE_NODES_MAX = 4096,   /* along more nodes the way is long, and so is its replay */
     LINE_STEPS_MAX = 1 << 24 /* nodes times parcels: a tenth of a second */
 };
 
