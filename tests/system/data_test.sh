@@ -155,7 +155,7 @@ on_a_machine() {
 explained() {
     pseudo_random 10000 >in
     tool_succeeds run -m cube:3 --strategy auto --explain --json result.json --input in "$data"
-    [ "$(grep -Ec '^(decremental|scatter|sequential|sequential-scatter) ' err)" -eq 4 ] || { cat err; fail "no table of four"; }
+    [ "$(grep -Ec '^(decremental|scatter|sequential|sequential-scatter|pipelined) ' err)" -eq 5 ] || { cat err; fail "no table of five"; }
     [ "$(grep -c 'yes, chosen$' err)" -eq 1 ] || { cat err; fail "not one is chosen"; }
     chosen=$("$json_get" result.json download predicted_us)
     for i in 0 1 2 3 4; do
