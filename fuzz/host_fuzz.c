@@ -507,7 +507,7 @@ static void load(uint8_t strategy)
         return;
     }
     free_job();
-    make_job(strategy % 4);
+    make_job(strategy == STRATEGY_PIPELINED ? STRATEGY_PIPELINED : strategy % STRATEGY_PIPELINED);
     load = (struct controller_load){.list = job.list,
                                     .list_bytes = LIST_BYTES,
                                     .list_digest = job.digests[NODES + 1],

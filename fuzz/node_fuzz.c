@@ -19,6 +19,7 @@
 #include "router/channel_state.h"
 #include "wire/circuit.h"
 #include "wire/gather.h"
+#include "wire/parcel.h"
 
 enum action {
     DO_STEP,
@@ -341,7 +342,25 @@ static void push_answer(struct input *input)
                      &truth);
 }
 
-/* An offer, as it may be or not quite: bits 1 to 7 of `differ` say what is not so. */
+/* The offer of a message in small parcels, from a line's head on. */
+static void cut_offer(struct input *input, struct offer_body *offer)
+{
+    uint32_t rank = node_id(world.node);
+    struct load_list list;
+
+    offer->parcel_bytes = 1 + input_u8(input);
+    offer->head = input_u8(input) & 3;
+    if (rank < 4 && offer->head <= rank && offer->count <= 4 - rank &&
+        load_list_open(&list, world.list, sizeof world.list)) {
+        struct load_cut cut = {offer->head, rank - offer->head + offer->count, offer->parcel_bytes,
+                               offer->from_segment, offer->to_segment};
+        struct load_walk walk = load_walk_at(&cut);
+        offer->message_bytes = offer->list_bytes + load_parcel_pass(&list, &cut, &walk, rank);
+    }
+}
+
+/* An offer, as it may be or not quite: bits 1 to 7 of `differ` say what is not so; bit 0: it is of
+ * parcels. */
 static void push_offer(struct input *input)
 {
     enum { LIST = 5, DIGEST };
@@ -355,6 +374,9 @@ static void push_offer(struct input *input)
                                 &generation};
 
     offer.name = name;
+    if (differ & 1) {
+        cut_offer(input, &offer);
+    }
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (differ >> (i + 1) & 1) {
             *fields[i] = input_u32(input);
