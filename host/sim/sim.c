@@ -226,9 +226,6 @@ static int begin(struct sim_run *run, struct sim **sim, struct message *message)
         watch_end();
         return message_set(message, "out of memory");
     }
-    if (program) {
-        sim_program_begin(&run->program, *sim);
-    }
     present = *sim;
     present_seed = arguments->options.seed;
     signal(SIGABRT, on_abort);
@@ -244,6 +241,9 @@ static int execute(struct sim_run *run, struct message *message)
         return -1;
     }
     view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
+    if (run->arguments.program) { /* it may have to tell something before the first event */
+        sim_program_begin(&run->program, sim);
+    }
     advance(run, sim, view);
     if (run->arguments.program) {
         run->status = sim_program_end(&run->program, &run->result, run->cut);

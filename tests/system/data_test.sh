@@ -187,6 +187,12 @@ in_simulation() {
         "$programs/data.so"
     sort out | cmp - run.out || fail "the simulated nodes have other data"
     time_is_predicted
+    for quiet in '' -q; do
+        # shellcheck disable=SC2086
+        tool_succeeds sim $quiet -m cube:2 --input in --window 100 --stride 100 "$programs/data.so"
+        grep -qxF "ecube: --input in: 8600 of its 9000 bytes are in no node's window" err ||
+            { cat err; fail "nothing on the bytes that nobody gets, with '$quiet'"; }
+    done
     tool_fails 2 '--common, --input, --private or --file is for programs' sim -m cube:3 --common in exchange
 }
 
