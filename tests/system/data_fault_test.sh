@@ -127,7 +127,7 @@ cannot_write() {
     [ "$status" -eq 2 ] || { words; fail "status $status from $1"; }
     [ "$(words | grep -vc '^ecube: seed ')" -eq 1 ] || { words; fail "not one line from $1"; }
     words | grep -q "cannot write .*$file: $why\$" || { words; fail "no word of it from $1"; }
-    [ -z "$(find . -name '*.??????' ! -name '*.elf' ! -name '*.so')" ] || { ls -R; fail "a draft is left of $1"; }
+    nothing_beside
 }
 
 # A link's memory needs files of 1 MiB, an output here has 4.

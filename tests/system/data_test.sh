@@ -133,7 +133,7 @@ programs_by_node() {
 on_a_machine() {
     pseudo_random 4000 >in
     cp "$data" program.elf
-    "$ecube" up --network cube:2 --name data >/dev/null 2>err || fail "up"
+    tool_succeeds up --network cube:2 --name data
     for i in 0 1 2 3; do
         pseudo_random $((i + 5)) >p$i
     done
@@ -148,7 +148,7 @@ on_a_machine() {
     tool_fails 2 '--node 4: cube:2 has nodes 0 to 3' load --name data --node 4 program.elf program.elf
     tool_succeeds load --name data --node 2 program.elf "$arguments"
     has 3 "node 3 of 4:"
-    "$ecube" down --name data || fail "down"
+    tool_succeeds down --name data
 }
 
 # Each strategy stands once, one is chosen, and it is the fastest that fits.
@@ -176,7 +176,6 @@ too_much_for_a_root() {
 }
 
 in_simulation() {
-    [ "$(uname -m)" = x86_64 ] || return 0
     pseudo_random 9000 >in
     for rank in 0 1 2 3 4 5 6 7; do
         pseudo_random $((500 + rank % 2 * 200)) >part$rank
@@ -246,9 +245,17 @@ ps_answers() {
     timeout 5 "$ecube" ps --name filled >out 2>ps.err || fail "ps waits for the data: $(cat ps.err)"
 }
 
-# ended STATUS PID - a process that was started has ended with that.
+# begin ARGUMENT... - the tool beside this script, bounded in time; its words go to err.
+begin() {
+    : >err
+    timeout -s KILL 100 "$ecube" "$@" >begun.out 2>err &
+    begun=$!
+}
+
+# ended STATUS [SIGNAL] - what was begun has ended with that, after the signal.
 ended() {
-    status=0 && wait "$2" || status=$?
+    [ -z "${2-}" ] || kill -"$2" "$(pgrep -P $begun)" || fail "it was over before"
+    status=0 && wait $begun || status=$?
     [ "$status" -eq "$1" ] || { words; fail "status $status, not $1"; }
 }
 
@@ -258,23 +265,18 @@ data_hold_nothing_up() {
     done
     set -- --strategy sequential --private large%r "$data"
     tool_succeeds up --name filled --network cube:3
-    "$ecube" load --name filled "$@" >load.out 2>err &
-    loader=$!
+    begin load --name filled "$@"
     sleep 0.2
     ps_answers
-    kill -TERM $loader
-    ended 143 $loader
+    ended 143 TERM
     may_time_out=yes tool_fails 124 'the run did not end within 0.2 s' load --name filled --timeout 0.2s "$@"
-    "$ecube" load --name filled "$@" >load.out 2>err &
-    loader=$!
+    begin load --name filled "$@"
     sleep 0.2
-    tool_succeeds down --name filled
-    ended 3 $loader
-    "$ecube" run --network cube:3 "$@" >out 2>err &
-    runner=$!
+    timeout 100 "$ecube" down --name filled || fail "down"
+    ended 3
+    begin run --network cube:3 "$@"
     wait_until 60 grep -q 'boot: 8 of 8' err || fail "no boot"
-    kill -INT $runner
-    ended 130 $runner
+    ended 130 INT
     wait_until 20 no_processes || fail "processes outlive the tool"
 }
 
@@ -289,7 +291,7 @@ check "nodes have programs of their own, and crashes are looked up in the right 
 check "a machine that is up loads data and several programs" on_a_machine
 check "--explain says what each strategy would take, and auto takes the fastest" explained
 check "what a root cannot hold for others is refused with both sizes" too_much_for_a_root
-check "simulated nodes have the same data" in_simulation
+check_native "simulated nodes have the same data" in_simulation
 check "what is wrong with data or nodes is told before anything starts" bad_input
 check "data that are read hold up neither ps nor Ctrl-C, --timeout or the end" data_hold_nothing_up
 cases_done

@@ -48,7 +48,6 @@ a_wrong_result_is_found() {
 }
 
 check "pictures, recordings and texts come back right from nodes" on_nodes
-needs_native
-check "and from the simulator" in_the_simulator
+check_native "and from the simulator" in_the_simulator
 check "a wrong result is found" a_wrong_result_is_found
 cases_done

@@ -27,11 +27,6 @@ has_files() {
     [ "$(find "$1/$2" -type f | wc -l)" -eq "$3" ] || fail "rank $2 has other files, too"
 }
 
-# nothing_beside - no draft is left of a file that was written, or was not.
-nothing_beside() {
-    [ -z "$(find . -name '*.??????' ! -name '*.elf' ! -name '*.so')" ] || { ls -R; fail "a draft is left"; }
-}
-
 # came_back WAY NETWORK NODES BYTES FILES - all of it, with the right bytes; leaves its JSON in result.
 came_back() {
     rm -rf files
@@ -191,38 +186,6 @@ node_dies() {
     [ ! -e named ] && [ ! -e files ] || fail "something was written"
 }
 
-# At events all over the gather.
-simulated_node_dies() {
-    tool_succeeds sim --network cube:3 --json whole --output named "$leaves.so" 3000 1 end
-    tool_succeeds sim --network cube:3 --json before "$leaves.so" 3000 1 end
-    last=$("$json_get" whole sim link_events)
-    first=$("$json_get" before sim link_events)
-    [ "$last" -gt $((first + 50)) ] || fail "the gather takes $((last - first)) events"
-    died=0
-    for event in $(seq $((first + 1)) 7 "$last"); do
-        rm -f named
-        tool sim --network cube:3 --fail "$event:$1" --output named "$leaves.so" 3000 1 end
-        if [ "$status" -eq 3 ]; then
-            died=$((died + 1))
-            words | grep -Eq 'node [0-7]|link [0-7]|host' || { words; fail "event $event: nobody is named"; }
-            [ ! -e named ] || fail "event $event: named is there"
-        elif [ "$status" -eq 0 ]; then
-            wanted 8 3000 | cmp - named || fail "event $event: other bytes"
-        else
-            words
-            fail "event $event: status $status"
-        fi
-    done
-    [ $died -ge 10 ] || fail "only $died died"
-}
-
-lost_and_damaged() {
-    for seed in 1 2 3; do
-        tool_succeeds sim --network torus:3x3 --drop 1e-2 --flip 1e-5 --seed $seed --output named "$leaves.so" 20000 1 end
-        wanted 9 20000 | cmp - named || fail "other bytes with seed $seed"
-    done
-}
-
 told_as_json() {
     tool_succeeds sim -q --network cube:1 --json result --output named --files-to files "$leaves.so" 10 2 end
     [ "$("$json_get" result outputs output)" = named ] || fail "output"
@@ -245,9 +208,6 @@ check "programs that leave nothing make no file" nothing_left
 check "no name leads out of the folder of its rank" names_are_looked_at
 check "a place where nothing can be written is told before anything starts" places_are_looked_at
 check "a disk that is full leaves no file that looks whole" no_room_on_the_disk
-check "a node that dies amid it is named" node_dies
-check "... whenever it dies" simulated_node_dies kill
-check "a link that is cut amid it ends it with a name" simulated_node_dies cut
-check "what links lose or damage is sent again" lost_and_damaged
+check "a node that dies amid it is named" node_dies # whenever it dies: sim/data
 check "--json says what came" told_as_json
 cases_done
