@@ -39,6 +39,9 @@ void tell_trouble(struct teller *teller, json_t *members, const char *format, ..
 void tell_quietly(struct teller *teller, json_t *members, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Tells what another teller has kept quietly. */
+void tell_troubles(struct teller *teller, json_t *troubles);
+
 /* Members of a trouble with one node. */
 json_t *tell_node_members(const char *kind, uint32_t node);
 

@@ -409,6 +409,7 @@ static int status_of(const struct sim_program *program, const struct sim_result 
 static int write_outputs(struct sim_program *program)
 {
     struct outputs *outputs = &program->job.outputs;
+    const atomic_bool *stop = watch_over() ? NULL : watch_flag();
     struct sim_outputs left = sim_outputs(program->sim);
 
     if (!left.here) {
@@ -421,7 +422,9 @@ static int write_outputs(struct sim_program *program)
            (size_t)program->programs.network->nodes * OUTPUT_ROW_BYTES);
     memcpy(outputs->memory.data, left.data, (size_t)left.bytes);
     outputs_came(outputs, left.model_ns, left.predicted_ns);
-    return outputs_write(outputs, &program->teller, program->job.whole);
+    int status = outputs_write(outputs, program->job.whole, stop);
+    outputs_tell(outputs, &program->teller);
+    return status && stop && watch_over() ? watch_status() : status;
 }
 
 int sim_program_end(struct sim_program *program, const struct sim_result *result, bool cut)
