@@ -108,7 +108,7 @@ enum { FEEDS_MAX = SOURCES_MAX }; /* messages to children that are under way */
 struct load {
     uint8_t state;      /* enum load_state */
     uint8_t child;      /* enum child_state of the node that is served now */
-    uint8_t number;     /* of this download, counted here: its circuits' tokens carry it */
+    uint8_t number;     /* of this download, counted here; 0: there was none. Tokens carry it */
     uint8_t generation; /* of its program, as the host counts: the same on all nodes */
     bool opened;        /* its circuit has been accepted */
     uint8_t feeds_used; /* of `feeds` */
@@ -406,6 +406,15 @@ uint64_t report_deadline(const struct node *node);
 
 /* Handles notices and moves what can move; true when more is waiting. */
 bool node_work(struct node *node);
+
+/* Whether the last program is over in every way: nothing of it takes model time any more. */
+bool node_is_over(const struct node *node);
+
+/* Sends QUEUED, RETRY or CANCEL, which have only a name. E_FULL: no slot now. */
+int node_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name);
+/* Answers an RTS, an OFFER or a COLLECT at once, or not at all: it is repeated until it has been
+ * answered. */
+void node_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name);
 
 /* Ends the program: drops its requests and tells those who wait for it. */
 void program_end(struct node *node, enum program_state state, int32_t status);

@@ -14,10 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/newlib/refuse.h"
 #include "lib/newlib/store.h"
-
-#undef errno
-extern int errno;
 
 enum {
     FILES_OPEN = 32,                  /* at a time */
@@ -36,12 +34,6 @@ static struct open_file {
     int flags;
     uint32_t at;
 } open_files[FILES_OPEN];
-
-static int refuse(int error)
-{
-    errno = error;
-    return -1;
-}
 
 /* A count, or a negative errno. */
 static int answer(int count)

@@ -569,8 +569,8 @@ TEST(a_comparison_tells_what_each_strategy_would_do)
     assert_true(choices[STRATEGY_SEQUENTIAL_SCATTER].x <= 1);
 }
 
-/* The largest machine, all x of all strategies: a user waits for it. Work that grows with the square
- * of the nodes would outlast the limit of a test. */
+/* The largest machine, all x of all strategies: a user waits for it. Work that grows with the
+ * square of the nodes would outlast the limit of a test. */
 TEST(a_choice_among_65536_nodes_is_made)
 {
     struct drawn drawn;

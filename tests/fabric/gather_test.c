@@ -170,16 +170,13 @@ static void check_outputs(const struct left *left)
     for (uint32_t rank = 0; rank < left->fabric->count; rank++) {
         struct output_row row = output_row_at(left->table, rank);
         uint8_t digest[DIGEST_BYTES];
-        struct sha256 sha;
 
         assert_int_equal(row.rank, rank);
         assert_int_equal(row.bytes, left->bytes[rank]);
         for (uint32_t i = 0; i < row.bytes; i++) {
             assert_int_equal(at[i], byte_of(rank, i));
         }
-        sha256_begin(&sha);
-        sha256_add(&sha, at, row.bytes);
-        sha256_end(&sha, digest);
+        sha256_of(at, row.bytes, digest);
         assert_memory_equal(digest, row.digest, DIGEST_BYTES);
         at += row.bytes;
     }
