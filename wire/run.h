@@ -307,6 +307,8 @@ enum block_kind {
     BLOCK_STDIN = 5 /* what standard input reads */
 };
 
+enum { BLOCK_NAME_BYTES = 256 }; /* of a file's name and the zero byte behind it, at most */
+
 struct block_header {
     uint32_t rank, size, argument_count, entry_count;
 };
@@ -314,6 +316,22 @@ struct block_header {
 struct block_entry {
     uint32_t kind, address, bytes;
 };
+
+/* Whether a file can have this name, as it is drawn above. */
+static inline bool block_name_is_good(const char *name)
+{
+    for (size_t at = 0;; at++) {
+        size_t part = strcspn(name + at, "/");
+
+        if (part == 0 || (part <= 2 && strncmp(name + at, "..", part) == 0)) {
+            return false;
+        }
+        at += part;
+        if (name[at] == '\0') {
+            return at < BLOCK_NAME_BYTES;
+        }
+    }
+}
 
 /* Where the strings begin. */
 static inline uint32_t block_strings(const struct block_header *header)

@@ -18,6 +18,7 @@
 #include "host/machine/link_maker.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
+#include "wire/run.h"
 
 enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
@@ -261,18 +262,6 @@ static void take_data(const struct option_row *option, char *text, void *target)
              &(struct job_data){.kind = option->kind, .path = text, .name = text});
 }
 
-/* Whether a path goes up: "..", as a part of it. */
-static bool goes_up(const char *path)
-{
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* NAME[=FILE] */
 static void take_file(const struct option_row *option, char *text, void *target)
 {
@@ -282,10 +271,12 @@ static void take_file(const struct option_row *option, char *text, void *target)
     if (equals) {
         *equals = '\0';
     }
-    if (text[0] == '\0' || goes_up(text)) {
-        command_line_reject("--file %.200s: the name that programs open it by has no '..' in it, "
-                            "and is not empty",
-                            text);
+    if (!block_name_is_good(text)) {
+        command_line_reject(
+            "--file %.200s: give it the name that programs open it by, a path of up "
+            "to %d bytes that does not begin with '/' and has no '.', '..' or '//' "
+            "in it: --file NAME=%.200s",
+            text, BLOCK_NAME_BYTES - 1, equals ? equals + 1 : text);
     }
     for (unsigned i = 0; i < arguments->count; i++) {
         if (arguments->list[i].kind == BLOCK_FILE && strcmp(arguments->list[i].name, text) == 0) {

@@ -17,6 +17,7 @@
 
 #include "wire/gather.h"
 #include "wire/output.h"
+#include "wire/run.h"
 
 enum { STATUS_PROGRAM = 1, SLICE_BYTES = 16 << 20, MOMENT_MS = 100 };
 
@@ -340,22 +341,6 @@ static int write_output(struct outputs *outputs)
 
 /* Files ------------------------------------------------------------------------------------- */
 
-/* Whether a file of this name lies in its folder, whatever is there: no part of it leads up. */
-static bool may_be_written(const char *name)
-{
-    for (;;) {
-        size_t length = strcspn(name, "/");
-        if (length == 0 || (length == 1 && name[0] == '.') ||
-            (length == 2 && name[0] == '.' && name[1] == '.')) {
-            return false;
-        }
-        if (name[length] == '\0') {
-            return true;
-        }
-        name += length + 1;
-    }
-}
-
 /* Makes the folders on the way to a file; 0, or errno. Those above `from` are there. */
 static int make_folders(char *path, size_t from)
 {
@@ -415,8 +400,8 @@ static int write_files(struct outputs *outputs, const struct part *part)
     for (uint32_t piece = OUTPUT_FIRST_FILE; piece < output->pieces && status != STATUS_BAD_INPUT;
          piece++) {
         uint32_t bytes = output_piece_bytes(output, piece);
-        int now = may_be_written(name) ? write_file(outputs, part, name, data, bytes)
-                                       : refuse_name(outputs, part, name);
+        int now = block_name_is_good(name) ? write_file(outputs, part, name, data, bytes)
+                                           : refuse_name(outputs, part, name);
         outputs->files += now == 0;
         status = larger(status, now);
         name += strlen(name) + 1;

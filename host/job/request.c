@@ -168,7 +168,8 @@ static bool take_data(const json_t *list, struct job_request *request)
                                   .window = number_of(one, "window"),
                                   .stride = number_of(one, "stride"),
                                   .pad = json_is_true(json_object_get(one, "pad"))};
-        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE) {
+        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE ||
+            (data->kind == BLOCK_FILE && !block_name_is_good(data->name))) {
             return false;
         }
     }

@@ -222,8 +222,11 @@ bad_input() {
     refused 'cannot read part1: No such file' --private part%r
     refused '%r must stand in it' --private part0
     refused 'use %r for the rank, %% for %' --private part%d
-    refused "the name .* has no '\.\.' in it" --file ../x=in
-    refused "the name .* has no '\.\.' in it" --file a/..=in
+    refused "'//' in it: --file NAME=in$" --file ../x=in
+    refused "'//' in it: --file NAME=in$" --file a/..=in
+    refused "'//' in it: --file NAME=./in$" --file ./in
+    refused "'//' in it: --file NAME=$PWD/in$" --file "$PWD/in"
+    refused "'//' in it: --file NAME=in$" --file a//b=in
     refused 'there are two files of this name' --file a=in --file a=large
     refused 'needs the name of a file' --common ''
     refused '--window stands behind the --input' --window 10

@@ -290,6 +290,25 @@ TEST(a_block_names_data_as_drawn)
     assert_false(block_unpack(block, sizeof block, &header));
 }
 
+TEST(a_file_has_the_name_that_programs_find_it_by)
+{
+    static const char *const good[] = {"a", "a/b", "..x", ".x", "a/...", "a.", "a/b/c.d"};
+    static const char *const bad[] = {"",   "/",   "/a",  "a/",   "a//b", ".",
+                                      "..", "./a", "a/.", "../a", "a/..", "a/../b"};
+    char longest[BLOCK_NAME_BYTES + 1] = "";
+
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(block_name_is_good(good[i]));
+    }
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(block_name_is_good(bad[i]));
+    }
+    memset(longest, 'n', BLOCK_NAME_BYTES - 1);
+    assert_true(block_name_is_good(longest));
+    longest[BLOCK_NAME_BYTES - 1] = 'n';
+    assert_false(block_name_is_good(longest));
+}
+
 TEST(what_a_program_says_is_laid_out_as_drawn)
 {
     static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), 1, 0, U16(0x1234)};
