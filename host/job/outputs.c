@@ -472,20 +472,22 @@ void outputs_tell(struct outputs *outputs, struct teller *teller)
     json_array_clear(outputs->wrong.troubles);
 }
 
-int outputs_lost(struct outputs *outputs, struct teller *teller)
+int outputs_lost(struct outputs *outputs, struct teller *teller, bool started)
 {
+    const char *why = started ? "the outputs did not come" : "the programs were not started";
+
     if (!outputs_wanted(outputs) || outputs->told) {
         return 0;
     }
     outputs->told = true;
     if (outputs->output_path) {
-        note_no_output(outputs, "the outputs did not come");
+        note_no_output(outputs, why);
     }
     if (outputs->files_path) {
         tell_quietly(&outputs->wrong,
                      json_pack("{s:s, s:[], s:o}", "kind", "no-files", "nodes", "path",
                                path_to_json(outputs->files_path)),
-                     "no files were written to %.300s: they did not come", outputs->files_path);
+                     "no files were written to %.300s: %s", outputs->files_path, why);
     }
     outputs_tell(outputs, teller);
     return STATUS_MACHINE;

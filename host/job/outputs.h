@@ -72,8 +72,9 @@ int outputs_write(struct outputs *outputs, bool whole, const atomic_bool *stop);
 /* Tells what has gone wrong meanwhile. */
 void outputs_tell(struct outputs *outputs, struct teller *teller);
 
-/* Nothing has come: says so, once. Returns the exit status that it makes. */
-int outputs_lost(struct outputs *outputs, struct teller *teller);
+/* Nothing has come: says so, once; and that no program was `started`, if that is why. Returns the
+ * exit status that it makes. */
+int outputs_lost(struct outputs *outputs, struct teller *teller, bool started);
 
 /* The member "outputs" of --json; null: nothing was wanted. */
 json_t *outputs_describe(const struct outputs *outputs);

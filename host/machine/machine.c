@@ -153,7 +153,7 @@ static void end_job(struct machine *machine, int status)
     struct job *job = &machine->job;
 
     programs_end(&machine->programs);
-    (void)outputs_lost(&job->outputs, &machine->teller);
+    (void)outputs_lost(&job->outputs, &machine->teller, job->run_start_us != 0);
     if (job->run_start_us && !job->run_us) {
         job->run_us = now_us() - job->run_start_us;
     }
@@ -168,6 +168,7 @@ static void end_job(struct machine *machine, int status)
  * started. */
 static void end_before_run(struct machine *machine, int status)
 {
+    (void)outputs_lost(&machine->job.outputs, &machine->teller, false);
     machine->job.cancelled = true;
     unbound(machine);
     tell_result(machine, status);
@@ -803,21 +804,23 @@ static void begin_filling(struct machine *machine)
     do_aside(machine, ASIDE_FILLS, fill, on_filled);
 }
 
-int machine_load(struct machine *machine, const struct job_request *request,
-                 struct message *message)
+int machine_load(struct machine *machine, struct job *job, struct message *message)
 {
+    int status;
+
     CHECK(machine->teller.telling == 0);
-    if (check_phase(machine, message) != 0) {
+    status = check_phase(machine, message);
+    if (status == 0 && !put_job_away(machine)) {
+        status =
+            message_set(message, "the machine is busy: nodes have not acknowledged the programs "
+                                 "before this one: try again, or end it with 'ecube down'");
+    }
+    if (status != 0) {
+        job_free(job);
         return -1;
     }
-    if (!put_job_away(machine)) {
-        return message_set(message, "the machine is busy: nodes have not acknowledged the programs "
-                                    "before this one: try again, or end it with 'ecube down'");
-    }
-    if (job_plan(&machine->job, NULL, request, &machine->options.network, &machine->options.profile,
-                 message) != 0) {
-        return -1;
-    }
+    machine->job = *job;
+    *job = (struct job){0};
     begin_filling(machine);
     return 0;
 }

@@ -136,10 +136,10 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                   const struct target *target, const struct rundir *rundir,
                   const struct machine_owner *owner, struct message *message);
 
-/* Reads the data of a load, downloads and starts it; owner.ended tells the end, or owner.refused
- * that the data could not be read. */
-int machine_load(struct machine *machine, const struct job_request *request,
-                 struct message *message);
+/* Reads the data of a job that was planned for this machine, downloads and starts it; owner.ended
+ * tells the end, or owner.refused that the data could not be read. Takes the job over, on failure
+ * too. */
+int machine_load(struct machine *machine, struct job *job, struct message *message);
 
 /* A line has been written out, or thrown away. */
 void machine_line_taken(struct machine *machine, const struct line_receipt *receipt);

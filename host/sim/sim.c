@@ -147,14 +147,16 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
     struct sim_options *options = &arguments->options;
 
     if (sim_arguments_finish(arguments, message) != 0 ||
-        (arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
-            0) {
-        return -1;
-    }
-    if (output_open(output, arguments->json, message) != 0) {
+        output_open(output, arguments->json, message) != 0) {
         return -1;
     }
     if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
+        output_drop(output);
+        return -1;
+    }
+    if ((arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
+        0) {
+        output_drop(&run->trace_output);
         output_drop(output);
         return -1;
     }

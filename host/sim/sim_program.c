@@ -409,14 +409,15 @@ static int status_of(const struct sim_program *program, const struct sim_result 
 static int write_outputs(struct sim_program *program)
 {
     struct outputs *outputs = &program->job.outputs;
+    bool started = sim_phase(program->sim) == SIM_RUN;
     const atomic_bool *stop = watch_over() ? NULL : watch_flag();
     struct sim_outputs left = sim_outputs(program->sim);
 
     if (!left.here) {
-        return outputs_lost(outputs, &program->teller);
+        return outputs_lost(outputs, &program->teller, started);
     }
     if (!outputs_give(outputs, program->programs.network, left.bytes)) {
-        return outputs_lost(outputs, &program->teller);
+        return outputs_lost(outputs, &program->teller, started);
     }
     memcpy(outputs->memory.table, left.table,
            (size_t)program->programs.network->nodes * OUTPUT_ROW_BYTES);

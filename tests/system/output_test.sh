@@ -225,8 +225,35 @@ node_dies() {
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -q 'node 5 (rank 5) died during gather' || { words; fail "no line about node 5"; }
     words | grep -q 'named was not written: the outputs did not come$' || { words; fail "no word of the output"; }
-    words | grep -q 'no files were written to files: they did not come$' || { words; fail "no word of the files"; }
+    words | grep -q 'no files were written to files: the outputs did not come$' || { words; fail "no word of the files"; }
     [ ! -e named ] && [ ! -e files ] || fail "something was written"
+}
+
+# lost LIMIT OPTION... - a load that --timeout ends before its programs start: that is why there is no output.
+lost() {
+    limit=$1
+    shift
+    may_time_out=1
+    tool load --name early --timeout "$limit" --json result --output named --files-to files "$@" "$leaves.elf"
+    [ "$status" -eq 124 ] || { words; fail "status $status"; }
+    words | grep -q 'named was not written: the programs were not started$' || { words; fail "no word of the output"; }
+    words | grep -q 'no files were written to .*files: the programs were not started$' || { words; fail "no word of the files"; }
+    [ "$("$json_get" result outputs output)" = null ] || fail "outputs in JSON"
+    [ ! -e named ] && [ ! -e files ] || fail "something was written"
+}
+
+before_the_run() {
+    for rank in 0 1 2 3; do
+        truncate -s 48M large$rank
+    done
+    tool_succeeds up --name early --network cube:2
+    lost 0.2s --strategy sequential --private large%r # they are being hashed
+    stopped=$(node_process 3)
+    kill -STOP "$stopped"
+    lost 2s # it is being downloaded
+    kill -CONT "$stopped"
+    tool_succeeds load --name early --output named "$leaves.elf" 10 0 end
+    tool_succeeds down --name early
 }
 
 told_as_json() {
@@ -254,5 +281,6 @@ check "a disk that is full leaves no file that looks whole" no_room_on_the_disk
 check "a pipe gets the output, if somebody reads from it" through_a_pipe
 check "... one from which nobody takes anything holds up neither ps nor --timeout" nobody_takes_it
 check "a node that dies amid it is named" node_dies # whenever it dies: sim/data
+check "a run that ends before its programs start says that there is no output" before_the_run
 check "--json says what came" told_as_json
 cases_done
