@@ -215,8 +215,9 @@ const struct option_row options_machine[] = {
      "environment has in ECUBE_LINKS)",
      option_text, OPTION_AT(struct machine_arguments, links)},
     {"patience", "TIME",
-     "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
-     "a debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "link timeout, and stall limit of boot, download and the way of outputs: how long a node may "
+     "be silent, halted by a debugger for example, before it counts as dead, and how long a boot "
+     "may show nothing new "
      "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
      take_patience, OPTION_AT(struct machine_arguments, patience_ms)},
     {"kernel", "FILE", "kernel image, when it is not beside the tool", option_text,
@@ -342,7 +343,7 @@ const struct option_row options_data[] = {
 const struct option_row options_stdin[] = {
     {"stdin", "RANKS",
      "which programs read the tool's standard input, to its end: 0 (rank 0, the default of a file "
-     "or a pipe), all or none",
+     "or a pipe), all or none, for example in a loop of the shell that reads a list itself",
      option_text, OPTION_AT(struct data_arguments, standard_input)},
     {0},
 };
@@ -372,8 +373,8 @@ const struct option_row options_load[] = {
     {"x", "N", "dimension of the smallest subcube (default: the best)", option_whole,
      OPTION_AT(struct load_arguments, x), .high = NETWORK_DIMS_MAX},
     {"timeout", "TIME",
-     "end a run that takes longer: boot, download and programs together (default 10m; units are "
-     "ms, s, m and h, a number alone is seconds)",
+     "end a run that takes longer: boot, download, programs and outputs together (default 10m; "
+     "units are ms, s, m and h, a number alone is seconds)",
      options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
     {.more = options_outputs, OPTION_AT(struct load_arguments, outputs)},
     {"json", "FILE",

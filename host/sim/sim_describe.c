@@ -131,12 +131,12 @@ static json_t *describe_download(const struct sim_run *run)
     if (!r->receipts) {
         return json_null();
     }
-    return json_pack("{s:s, s:b, s:i, s:i, s:I, s:f, s:f, s:n, s:i, s:i, s:n}", "strategy",
+    return json_pack("{s:s, s:b, s:i, s:i, s:I, s:f, s:f, s:b, s:n, s:i, s:i, s:n}", "strategy",
                      "decremental", "auto", false, "x", (int)run->arguments.options.download_x,
                      "sends", (int)r->download_sends, "bytes", (json_int_t)r->download_bytes,
                      "model_us", (double)r->download_ns / 1e3, "predicted_us",
-                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts,
-                     "repaired", (int)r->repaired, "repair_us");
+                     (double)run->predicted_ns / 1e3, "contends", false, "wall_ms", "receipts",
+                     (int)r->receipts, "repaired", (int)r->repaired, "repair_us");
 }
 
 json_t *sim_describe_about(const struct sim_about *about)
