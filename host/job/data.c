@@ -12,7 +12,7 @@
 enum { PATH_MAX_BYTES = 4096, SLICE_BYTES = 16 << 20, STREAM_BYTES_FIRST = 64 * 1024 };
 
 /* More does not fit into a node, and no sum of such numbers wraps. */
-static const uint64_t bytes_max = UINT64_C(1) << 31, stream_bytes_max = UINT64_C(1) << 30;
+static const uint64_t bytes_max = UINT64_C(1) << 31;
 
 /* Files. ------------------------------------------------------------------------------------- */
 
@@ -325,7 +325,7 @@ static int read_stream(struct data_file *file, struct message *message)
     while (got != 0) {
         if (file->bytes == room) {
             room = room ? 2 * room : STREAM_BYTES_FIRST;
-            uint8_t *more = room <= stream_bytes_max ? realloc(file->string, room) : NULL;
+            uint8_t *more = room <= bytes_max ? realloc(file->string, room) : NULL;
             if (!more) {
                 return message_set(message,
                                    "standard input has more than %" PRIu64

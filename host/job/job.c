@@ -92,15 +92,9 @@ static int make_plan(struct job *job, const struct job_request *request,
                      const struct network *network, const struct profile *profile,
                      struct message *message)
 {
-    struct download_costs costs = {.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-                                   .beta_host_ns =
-                                       (uint64_t)profile->xi_ns * profile->sigma_permille / 1000 +
-                                       (uint64_t)profile->tau_ns * profile->sigma_permille / 1000,
-                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
-                                   .tau_ns = profile->element_ns,
-                                   .list = &job->list.list,
-                                   .memory_end = target_board()->image_end};
+    struct download_costs costs = download_costs_of(profile, &job->list.list);
 
+    costs.memory_end = target_board()->image_end;
     if (!download_make_plan(&job->plan, request->strategy, request->x, network, &costs,
                             message->text)) {
         return -1;

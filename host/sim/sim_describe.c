@@ -35,20 +35,13 @@ static void make_list(struct load_list *list, uint8_t bytes[LIST_BYTES], uint32_
 
 struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t image_bytes, int x)
 {
-    const struct profile *profile = &options->profile;
-    uint64_t sigma = profile->sigma_permille;
     uint8_t bytes[LIST_BYTES];
     struct load_list list;
-    struct download_costs costs = {.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
-                                                   profile->tau_ns * sigma / 1000,
-                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
-                                   .tau_ns = profile->element_ns,
-                                   .list = &list};
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
     make_list(&list, bytes, options->network.nodes, image_bytes);
+    struct download_costs costs = download_costs_of(&options->profile, &list);
     CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
     return (struct sim_estimate){.x = plan.x,
                                  .predicted_ns = plan.predicted_ns,
