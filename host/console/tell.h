@@ -10,7 +10,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stddef.h>
 
 #include "host/console/line.h"
 

@@ -22,8 +22,8 @@ const char *job_request_path(const struct job_request *request)
 
 /* To JSON. ----------------------------------------------------------------------------------- */
 
-/* As it is when there is no such file: the reader of the request says so. A pattern is no file, but
- * its folder is one; nor is a file that is to be written. NULL stays null. */
+/* Of what is no file (a pattern, a file that is to be written, one that is missing, as its reader
+ * will say) the working directory and the path. NULL stays null. */
 static json_t *whole_path(const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL, *text = NULL;

@@ -6,7 +6,6 @@
 #include "host/machine/describe.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/job/doing.h"

@@ -17,7 +17,6 @@
 
 #include "planner/planner.h"
 #include "drivers/check.h"
-#include "drivers/status.h"
 #include "host/machine/announce.h"
 #include "host/computer/available.h"
 #include "host/job/troubles.h"

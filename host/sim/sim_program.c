@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include "controller/words.h"
 #include "host/command/algorithm.h"
 #include "host/computer/available.h"
 #include "host/console/sink.h"

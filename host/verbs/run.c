@@ -1,8 +1,6 @@
 /*
  * run.c - ecube run: boot, download, run, end; nothing is left behind.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

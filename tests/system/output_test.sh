@@ -263,6 +263,10 @@ told_as_json() {
     [ "$("$json_get" result outputs files)" -eq 4 ] || fail "files"
     tool_succeeds sim -q --network cube:1 --json result "$leaves.so"
     [ "$("$json_get" result outputs)" = null ] || fail "outputs without an option"
+    for count in 1 2; do
+        tool_succeeds sim --network cube:0 --files-to files "$leaves.so" 10 $count end
+        grep -q ", $count file$([ $count = 1 ] || echo s) to files\$" err || { cat err; fail "the number of $count"; }
+    done
 }
 
 check "what programs leave comes back, on nodes and in the simulator: cube:3" both_ways cube:3 8
