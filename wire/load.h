@@ -18,8 +18,8 @@
  *   |    executed    |                 |    write         |            | read, write   |
  *
  * All ends are on pages of PROTECTED_PAGE_BYTES (run.h), and code end lies above the image's
- * address. If code end and constants end are that address instead, nothing is protected, and all but
- * top may lie anywhere: the program may write and execute all of its memory.
+ * address. If code end and constants end are that address instead, nothing is protected, and all
+ * but top may lie anywhere: the program may write and execute all of its memory.
  *
  * A segment is for the nodes `first` to `first + count - 1`. Its string lies at the host; node
  * first + i gets the `bytes` of it from i * step on, at `address`. So
