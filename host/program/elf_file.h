@@ -46,8 +46,7 @@ bool elf_file_has_note(const struct elf_file *file, uint32_t type);
 
 /* Whether the program is for this version of the interface; `maker` as above. One that says nothing
  * is not linked with our library, and may be. */
-int elf_file_check_version(const struct elf_file *file, const char *maker,
-                           struct message *message);
+int elf_file_check_version(const struct elf_file *file, const char *maker, struct message *message);
 
 /* Finds them; too many, or headers that are not in the file, are an error. */
 int elf_file_find_segments(const struct elf_file *file, uint32_t type,

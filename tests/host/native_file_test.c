@@ -107,9 +107,10 @@ static int read_from(const struct file *file, struct native_file *native, struct
     struct notes notes = {.kind = {{sizeof "ecube", 0, file->note}, "ecube"},
                           .version = {{sizeof "ecube", 4, NOTE_VERSION}, "ecube"},
                           .number = file->version};
-    Elf64_Shdr sections[2] = {
-        [1] = {
-            .sh_type = SHT_NOTE, .sh_offset = NOTES_AT, .sh_size = sizeof notes, .sh_addralign = 4}};
+    Elf64_Shdr sections[2] = {[1] = {.sh_type = SHT_NOTE,
+                                     .sh_offset = NOTES_AT,
+                                     .sh_size = sizeof notes,
+                                     .sh_addralign = 4}};
     int fd = memfd_create("program", 0);
 
     memset(bytes, 0, sizeof bytes);
