@@ -28,7 +28,7 @@ enum {
     UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
     POOL_MAX = UNEXPECTED_MAX + 1, /* buffers for eager messages; the last for one to oneself */
     POOL_BYTES = OPEN_INLINE_MAX,
-    ASK_AGAIN_US = 300 * 1000,         /* an RTS or OFFER without an answer is repeated */
+    ASK_AGAIN_US = 300 * 1000,         /* an RTS, OFFER or COLLECT without an answer is repeated */
     ANSWER_RETRY_US = 2 * 1000,        /* next try after RETRY, or after a busy hop */
     SOON_US = 100,                     /* after a hop that is still in a collective; */
     SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
@@ -37,7 +37,8 @@ enum {
     CLEAR_SLICE_BYTES = 256 * 1024,
     TEST_SOON_US = 10, /* a test that follows another sooner has had no work in between: */
     REST_US = 1000,    /* it rests so long, unless a request comes to its end before */
-    REPLY_SLOTS = 6,   /* slots kept for answers: with fewer no RTS or OFFER is sent or taken */
+    REPLY_SLOTS =
+        6, /* slots kept for answers: with fewer no RTS, OFFER or COLLECT is sent or taken */
     /* A program that ends leaves at most so many RTSs without a CTS. While one runs, only an RTS
      * that was repeated, because its answer was late, brings a CTS too many. */
     CANCELS_MAX = ECUBE_REQUESTS_MAX

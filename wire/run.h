@@ -25,18 +25,8 @@
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 when all was received and sent on |
  *           16 first u16 | 18 count u16 | 20 last u8 | 21 spare[3] | 24 SHA-256 of `count`
- *           segments, the first of them the node's own segment with number `first`: its own alone
- *           are counted, those that were sent, in the order of the list. `last`: no more follow
- *
- * In memory, where it is for all or for nobody (the whole picture: load.h):
- *
- *   base          code end          constants end           data start  data end      top
- *   | code: read, | constants: read | data, bss: read, write| read      | read, write | heap
- *   |    executed |                 |                       |           |             |
- *
- *   All of these but base are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If
- *   code end and constants end are base instead, nothing is protected, and all but top may lie
- *   anywhere: the program may write and execute all of its memory.
+ *           segments. Of those that were sent the node's own are numbered from 0 in the order of
+ *           the list; `first` is the number of the first of these. `last`: no more follow
  *
  * In memory, where a segment of the load with LOAD_BLOCK says, for the node that it is for:
  *
