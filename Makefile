@@ -69,10 +69,10 @@ PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c pieces.c report.c request.c sha256.c wait.c)
+NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c pieces.c region.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c plans.c programs.c query.c silence.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c plans.c programs.c query.c regions.c silence.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -82,7 +82,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
-	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c)
+	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c region.c)
 LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.

@@ -83,14 +83,15 @@ static void begin(struct controller *controller)
 {
     struct controller_question *question = &controller->question;
 
-    *question = (struct controller_question){.open = true,
-                                             .purposes = question->open ? question->purposes : 0,
-                                             .number = question->number + 1,
-                                             .waiting = answerers(controller),
-                                             .activity = controller->activity,
-                                             .begun_us = controller->now_us,
-                                             .until_us = UINT64_MAX,
-                                             .look = {.waits = true, .delivered = true}};
+    *question =
+        (struct controller_question){.open = true,
+                                     .purposes = question->open ? question->purposes : 0,
+                                     .number = question->number + 1,
+                                     .waiting = answerers(controller),
+                                     .activity = controller->activity,
+                                     .begun_us = controller->now_us,
+                                     .until_us = UINT64_MAX,
+                                     .look = {.waits = true, .delivered = true, .regions = true}};
     if (controller->phase == PHASE_BOOT || controller->restarts) {
         /* In a boot nodes may not know who they are, and after a reset nobody knows us. */
         question->over = true; /* nobody is there to answer */
@@ -226,6 +227,7 @@ static void add_answer(struct controller *controller, uint32_t rank, const struc
     if (controller_has(controller, rank, NODE_RUNNING)) {
         look->waits &= waits_for_others(state);
         look->polls |= (state->flags & STATE_POLLS) != 0;
+        look->regions &= state->wait == WAIT_REGION;
     }
 }
 
@@ -234,24 +236,29 @@ struct node_answer query_answer_of(const struct state_body *state)
 {
     uint64_t left_ms = state->left_us / 1000;
 
-    return (struct node_answer){.program = state->program,
-                                .wait = state->wait,
-                                .transfer = state->transfer,
-                                .requests = state->requests,
-                                .stage = state->stage,
-                                .operation = state->operation,
-                                .flags = state->flags,
-                                .stored = state->stored,
-                                .peer = state->peer,
-                                .tag = state->tag,
-                                .status = state->status,
-                                .bytes = state->bytes,
-                                .collective_bytes = state->collective_bytes,
-                                .root = state->root,
-                                .partner = state->partner,
-                                .step = state->step,
-                                .steps = state->steps,
-                                .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX};
+    struct node_answer answer = {.program = state->program,
+                                 .wait = state->wait,
+                                 .transfer = state->transfer,
+                                 .requests = state->requests,
+                                 .stage = state->stage,
+                                 .operation = state->operation,
+                                 .flags = state->flags,
+                                 .stored = state->stored,
+                                 .peer = state->peer,
+                                 .tag = state->tag,
+                                 .status = state->status,
+                                 .bytes = state->bytes,
+                                 .collective_bytes = state->collective_bytes,
+                                 .root = state->root,
+                                 .partner = state->partner,
+                                 .step = state->step,
+                                 .steps = state->steps,
+                                 .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX};
+
+    if (state->wait == WAIT_REGION) {
+        memcpy(answer.region, state->region, sizeof answer.region);
+    }
+    return answer;
 }
 
 void query_state(struct controller *controller, uint32_t rank, const struct state_body *state)
@@ -300,6 +307,25 @@ static bool take_look(struct controller *controller)
     controller->stall_digest = look->digest;
     controller->stall_polls = look->polls;
     return true;
+}
+
+/* They wait for a person, who may not know it. */
+static void tell_regions(struct controller *controller)
+{
+    const struct controller_node *node = controller->nodes;
+
+    if (controller->region_told || !controller->question.look.regions ||
+        controller->question.waiting > 0 || controller->running == 0 ||
+        controller->region.stage != MEETING_NOTHING) {
+        return;
+    }
+    while (!(node->flags & NODE_RUNNING)) {
+        node++;
+    }
+    struct controller_event *event = controller_tell(controller, EVENT_REGION_WAITS);
+    event->body = (const uint8_t *)node->answer.region;
+    event->done = controller->running;
+    controller->region_told = true;
 }
 
 /* So many times the same: what had been sent has then gone as far as it can, there and back. */
@@ -368,6 +394,7 @@ void query_finish(struct controller *controller)
         return;
     }
     waits = take_look(controller);
+    tell_regions(controller);
     if (purposes & QUESTION_TIMEOUT) {
         end_for_timeout(controller, waits, purposes & QUESTION_SECOND);
     } else if (waits && controller->stall_count >= stall_looks(controller) &&
