@@ -96,15 +96,16 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,data.c doing.c job.c job_list.c outputs.c pages.c programs.c records.c request.c troubles.c) \
+	$(call in,host/job,data.c doing.c draft.c job.c job_list.c outputs.c pages.c programs.c records.c region_job.c \
+		request.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
-		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
+		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c run.c up.c)
+	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c region.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -117,7 +118,7 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
 	examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/fir/fir.c \
 	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
-	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
+	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c examples/smooth/smooth.c \
 	examples/transpose/transpose.c examples/trees/trees.c
 # The host's side of those that work on data.
 EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)

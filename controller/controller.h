@@ -181,6 +181,7 @@ enum gather_failure {
 /* EVENT_REGION_FAILED */
 enum region_failure {
     REGION_UNKNOWN = 1, /* its program waits at another region, and has none of this name */
+    REGION_GONE,        /* its program had ended before */
     REGION_ENDED,       /* its program has ended */
     REGION_ERROR,       /* it could not take its part, or send it: status */
     REGION_WRONG        /* it sends another part than it has said that it has */

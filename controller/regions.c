@@ -136,7 +136,7 @@ enum controller_refusal controller_attend(struct controller *controller,
     enter(controller, MEETING_ATTENDING);
     for (uint32_t rank = 0; rank < nodes_of(controller); rank++) {
         if (!controller_has(controller, rank, NODE_RUNNING)) {
-            fail(controller, REGION_ENDED, rank, E_PEER_GONE);
+            fail(controller, REGION_GONE, rank, E_PEER_GONE);
             break;
         }
     }

@@ -250,6 +250,7 @@ static void region_words(const struct controller_event *event, char text[WORDS_M
         snprintf(text, WORDS_MAX, "node %u (rank %u) has no region of this name: it has %s", rank,
                  rank, names);
         break;
+    case REGION_GONE:
     case REGION_ENDED:
         if (event->rank == CONTROLLER_NO_NODE) {
             snprintf(text, WORDS_MAX, "the programs were ended");

@@ -160,7 +160,8 @@ int region_wait(struct node *node, bool *blocked)
 
 /* What the host says --------------------------------------------------------------------------- */
 
-/* Of a program that is over, or of another, nothing is said: the host knows. */
+/* Of a program that is over, or of another, nothing is said: the host knows. One that is about to
+ * start will come. */
 void region_attend(struct node *node, const struct notice *notice)
 {
     struct region *region = &node->region;
@@ -168,7 +169,7 @@ void region_attend(struct node *node, const struct notice *notice)
 
     if (!attend_unpack(notice->body, notice->bytes, &attend) || notice->src != ID_HOST ||
         attend.generation != node->load.generation || attend.name == 0 ||
-        node->program != PROGRAM_RUNNING) {
+        (node->program != PROGRAM_RUNNING && !node->start_due)) {
         return;
     }
     gather_drop_region(node);

@@ -325,7 +325,7 @@ static void take_pad(const struct option_row *option, char *text, void *target)
     last_input(option, target)->pad = true;
 }
 
-const struct option_row options_data[] = {
+const struct option_row options_parts[] = {
     {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
      .kind = BLOCK_COMMON},
     {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
@@ -342,6 +342,11 @@ const struct option_row options_data[] = {
      "data of each node's own, which it may write: a file for each, with %r in its name for the "
      "rank; repeatable",
      take_data, .kind = BLOCK_PRIVATE},
+    {0},
+};
+
+const struct option_row options_data[] = {
+    {.more = options_parts},
     {"file", "NAME[=FILE]",
      "a file that programs at all nodes can open by this name, to read; repeatable", take_file,
      .at = 0},

@@ -1,7 +1,6 @@
 #include "host/job/outputs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <nettle/sha2.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/job/draft.h"
 #include "wire/gather.h"
 #include "wire/output.h"
 
@@ -124,70 +124,6 @@ void outputs_came(struct outputs *outputs, uint64_t model_ns, uint64_t predicted
     outputs->here = true;
     outputs->model_ns = model_ns;
     outputs->predicted_ns = predicted_ns;
-}
-
-/* A file that is being written -------------------------------------------------------------- */
-
-struct draft {
-    int fd;
-    bool beside; /* it is to take its place */
-    char path[PATH_MAX], place[PATH_MAX];
-};
-
-/* 0, or errno. What is no regular file is written where it is. */
-static int draft_open(struct draft *draft, const char *path)
-{
-    struct stat state;
-    mode_t mask = umask(0);
-    int length;
-
-    umask(mask);
-    if (!realpath(path, draft->place)) { /* a link stays one */
-        snprintf(draft->place, sizeof draft->place, "%s", path);
-    }
-    draft->beside = stat(draft->place, &state) != 0 || S_ISREG(state.st_mode);
-    length =
-        snprintf(draft->path, sizeof draft->path, draft->beside ? "%s.XXXXXX" : "%s", draft->place);
-    if (length >= PATH_MAX) {
-        return ENAMETOOLONG;
-    }
-    draft->fd =
-        draft->beside ? mkostemp(draft->path, O_CLOEXEC) : open(draft->path, O_WRONLY | O_CLOEXEC);
-    if (draft->fd < 0) {
-        return errno;
-    }
-    if (draft->beside) {
-        fchmod(draft->fd, 0666 & ~mask);
-    }
-    return 0;
-}
-
-static int draft_add(struct draft *draft, const uint8_t *data, uint64_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t done = write(draft->fd, data, bytes < SSIZE_MAX ? bytes : SSIZE_MAX);
-        if (done < 0 && errno != EINTR) {
-            return errno;
-        }
-        data += done > 0 ? done : 0;
-        bytes -= done > 0 ? (uint64_t)done : 0;
-    }
-    return 0;
-}
-
-/* With no error so far the file takes its place; else nothing of it stays. Returns the error. */
-static int draft_close(struct draft *draft, int error)
-{
-    if (close(draft->fd) != 0 && !error) { /* a network's disk may be full only now */
-        error = errno;
-    }
-    if (draft->beside && !error && rename(draft->path, draft->place) != 0) {
-        error = errno;
-    }
-    if (draft->beside && error) {
-        unlink(draft->path);
-    }
-    return error;
 }
 
 /* What has come ----------------------------------------------------------------------------- */

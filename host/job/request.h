@@ -56,6 +56,15 @@ const char *job_request_path(const struct job_request *request);
  * UTF-8. */
 int job_request_to_json(const struct job_request *request, json_t **json, struct message *message);
 
+/* One piece of data; NULL: its path or name is no UTF-8. */
+json_t *job_data_to_json(const struct job_data *data);
+bool job_data_from_json(const json_t *json, struct job_data *data);
+
+/* A path that another process can open; as it is when there is no such file: the reader of the
+ * request says so. A pattern is no file, but its folder is one; nor is a file that is to be
+ * written. NULL stays null; NULL is returned when it is no UTF-8. */
+json_t *job_whole_path(const char *path);
+
 /* The texts are the JSON's. False: it is malformed. */
 bool job_request_from_json(const json_t *json, struct job_request *request);
 /* To be freed: the list of arguments that job_request_from_json has made. */

@@ -356,6 +356,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_RESTART: take_restart(machine, event->phase); break;
     default: break;
     }
+    meeting_take(machine, event);
 }
 
 static bool take_events(struct machine *machine)
@@ -546,6 +547,11 @@ static void pump(struct machine *machine)
     machine->pumping = false;
     update_tick(machine);
     host_links_wait(&machine->links, more, controller_deadline(&machine->controller));
+}
+
+void machine_move_on(struct machine *machine)
+{
+    pump(machine);
 }
 
 static void on_links_ready(void *context)
@@ -829,6 +835,7 @@ static void open_handles(struct machine *machine)
         uv_timer_init(machine->loop, &machine->injection_timers[i]);
         machine->injection_timers[i].data = machine;
     }
+    meeting_open(machine);
     uv_signal_init(machine->loop, &machine->child_signal);
     machine->child_signal.data = machine;
     uv_signal_start(&machine->child_signal, on_child_signal, SIGCHLD);
@@ -853,7 +860,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                                             : options->patience_ms,
                                        .incarnation = incarnation_next(0, now_us()),
                                        .patience_us = patience_us(machine),
-                                       .boot_held = machine->target.jtag[0] != '\0'};
+                                       .boot_held = machine->target.jtag[0] != '\0',
+                                       .attended = machine->owner.met != NULL};
 
     machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
                                          options->plan_count, options->algorithms);
@@ -934,7 +942,8 @@ void machine_close(struct machine *machine)
     launcher_stop(&machine->launcher);
     jtag_stop(&machine->jtag);
     atomic_store(&machine->filling.stop, true);
-    while (machine->filling.active) {
+    meeting_close(machine);
+    while (machine->filling.active || machine->meeting.works) {
         uv_run(machine->loop, UV_RUN_ONCE); /* for a slice of the data at most */
     }
 }
@@ -943,6 +952,7 @@ void machine_free(struct machine *machine)
 {
     free_job(machine);
     free_sent(machine);
+    meeting_free(machine);
     programs_free(&machine->programs);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);

@@ -551,6 +551,7 @@ TEST(who_has_ended_is_told_and_the_others_wait)
     assert_int_equal(attend(&meeting, "in"), CONTROLLER_OK);
     fabric_settle(fabric);
     assert_int_equal(fabric->told[EVENT_REGION_FAILED], 1);
+    assert_int_equal(fabric->last_event.reason, REGION_GONE);
     free_meeting(&meeting);
 }
 
@@ -714,4 +715,43 @@ TEST(the_host_says_once_that_programs_wait)
     assert_string_equal(said.region, "out");
     assert_int_equal(said.bytes, 777);
     free_meeting(&meeting);
+}
+
+static bool has_booted(struct fabric *fabric)
+{
+    return fabric->controller.phase == PHASE_READY;
+}
+
+static bool is_loaded(struct fabric *fabric)
+{
+    return fabric->controller.phase == PHASE_LOADED;
+}
+
+/* The host may be at the region before a program has run its first instruction. */
+TEST(who_is_asked_before_it_starts_comes_all_the_same)
+{
+    struct fabric *fabric = fabric_make(1, DATA_BYTES, 5, no_fault, ipsc860);
+    struct controller_part parts[2] = {0};
+    struct meeting meeting = {.fabric = fabric,
+                              .parts = parts,
+                              .scratch = must(malloc(gather_scratch_bytes(&fabric->network)))};
+
+    assert_true(fabric_run(fabric, has_booted));
+    assert_true(fabric_download(fabric));
+    assert_true(fabric_run(fabric, is_loaded));
+    assert_int_equal(attend(&meeting, "in"), CONTROLLER_IDLE);
+    controller_run(&fabric->controller, fabric->now_us);
+    while (attend(&meeting, "in") != CONTROLLER_OK) {
+        fabric_round(fabric);
+    }
+    fabric_settle(fabric);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct node_start start;
+        assert_true(node_take_start(fabric->nodes[rank].node, &start));
+    }
+    all_wait(fabric, 0, 4096);
+    assert_true(fabric_run(fabric, is_attended));
+    assert_int_equal(fabric->told[EVENT_REGION_ATTENDED], 1);
+    free(meeting.scratch);
+    fabric_free(fabric);
 }
