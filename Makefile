@@ -171,14 +171,14 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c filer.c formats.c \
-	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
-	mathematics.c messages.c mirrors.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
+	mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c load.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \

@@ -143,7 +143,8 @@ struct controller_look {
     bool waits;      /* every program that runs waits for another */
     bool delivered;  /* and nothing from before the last answers is on a link */
     bool polls;      /* some programs wait by testing */
-    bool regions;    /* every program that runs waits at a region */
+    bool regions;    /* every program that runs waits at one region: */
+    char region[ECUBE_NAME_MAX];
 };
 
 /* A message of a download that is under way: what of it is given to its circuit next. */

@@ -696,6 +696,15 @@ TEST(an_end_or_a_death_at_any_moment_ends_it_with_a_word)
     }
 }
 
+static void pass(struct fabric *fabric)
+{
+    for (unsigned i = 0; i < 60; i++) {
+        fabric->now_us += 100 * 1000;
+        controller_pass(&fabric->controller, 100 * 1000, fabric->now_us);
+        fabric_settle(fabric);
+    }
+}
+
 TEST(the_host_says_once_that_programs_wait)
 {
     struct meeting meeting = make("cube:1", ipsc860, 8, no_fault);
@@ -703,11 +712,7 @@ TEST(the_host_says_once_that_programs_wait)
     struct state_body said;
 
     all_wait(fabric, 1, 777);
-    for (unsigned i = 0; i < 40; i++) {
-        fabric->now_us += 100 * 1000;
-        controller_pass(&fabric->controller, 100 * 1000, fabric->now_us);
-        fabric_settle(fabric);
-    }
+    pass(fabric);
     assert_int_equal(fabric->told[EVENT_REGION_WAITS], 1);
     assert_int_equal(fabric->controller.phase, PHASE_RUN);
     said = fabric_state(fabric, 0);
@@ -754,4 +759,32 @@ TEST(who_is_asked_before_it_starts_comes_all_the_same)
     assert_int_equal(fabric->told[EVENT_REGION_ATTENDED], 1);
     free(meeting.scratch);
     fabric_free(fabric);
+}
+
+/* No host can be at two regions, or where a program will never be. */
+TEST(programs_that_never_all_come_to_one_region_stand)
+{
+    for (unsigned which = 0; which < 3; which++) {
+        struct meeting meeting = make("cube:1", ipsc860, which + 1, no_fault);
+        struct fabric *fabric = meeting.fabric;
+        const uint32_t probe[4] = {CALL};
+        int32_t result;
+
+        wait_at(fabric, 0, 0, 64);
+        if (which == 0) {
+            wait_at(fabric, 1, 1, 64);
+        } else if (which == 1) {
+            exits(fabric, 1);
+        } else {
+            memcpy(fabric_at(fabric, 1, CALL), &(struct ecube_abi_probe){.peer = 0, .tag = 1},
+                   sizeof(struct ecube_abi_probe));
+            assert_int_equal(
+                node_call(fabric->nodes[1].node, fabric->now_us, ECUBE_CALL_PROBE, probe, &result),
+                NODE_BLOCK);
+        }
+        pass(fabric);
+        assert_int_equal(fabric->told[EVENT_REGION_WAITS], 0);
+        assert_int_equal(fabric->told[EVENT_ENDED], 1);
+        free_meeting(&meeting);
+    }
 }
