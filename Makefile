@@ -130,7 +130,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
 		fold_test.c host_link_test.c image_test.c job_list_test.c machine_test.c native_file_test.c pages_test.c \
-		placement_test.c plan_blocks_test.c \
+		placement_test.c plan_blocks_test.c region_job_test.c \
 		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \

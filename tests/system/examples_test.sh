@@ -101,7 +101,7 @@ wrong_arguments_are_refused() {
     done
 }
 
-for example in algorithms circle collectives complete_exchange farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
+for example in algorithms circle collectives complete_exchange farm hello mirror nbody pagerank power primes ring sample_sort smooth transpose trees; do
     check "$example prints what its page says" prints_what_is_said $example
 done
 check "the README tells of every example" every_example_is_told_of

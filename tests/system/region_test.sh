@@ -68,11 +68,6 @@ rounds() {
     tool_succeeds down --name meets
 }
 
-rounds_on_networks() {
-    rounds cube:3
-    rounds mesh:2x4
-}
-
 windows_common_and_private() {
     machine ring:3
     loaded 100
@@ -178,12 +173,17 @@ an_end() {
     goodbye
 }
 
+# programs_end HOW STATUS
 programs_end() {
     text 100 >in
     machine cube:2
-    an_end ends 124 'scatter of region data: the program of node 1 \(rank 1\) has ended'
-    an_end aborts 7 'scatter of region data: the program of node 1 \(rank 1\) has ended'
-    an_end crashes 139 'scatter of region data: the program of node 1 \(rank 1\) has ended'
+    an_end "$1" "$2" 'scatter of region data: the program of node 1 \(rank 1\) has ended'
+    tool_succeeds down --name meets
+}
+
+who_had_ended() {
+    text 100 >in
+    machine cube:2
     loaded 100 ends 0
     wait_until 30 ended || fail "it does not end"
     tool_fails 2 'the program of node 1 \(rank 1\) has ended|no program runs' scatter data --name meets --common in
@@ -252,6 +252,23 @@ node_killed() {
     nothing_beside
 }
 
+# samples FILE - as numbers; smoothed FILE - what the example makes of it.
+samples() { od -An -v -td2 -w2 "$1" | awk '{ print $1 }'; }
+smoothed() {
+    samples "$1" | awk '{ x[n++] = $1 } END { for (i = 0; i < n; i++) { s = 0; for (k = 0; k < 8; k++) s += x[i + k]; print int(s / 8) } }'
+}
+
+an_example() {
+    text 3000 1 >one.raw
+    { text 7776 2; printf '\377\377\001\200'; } >two.raw
+    BUILD=$build timeout 60 "$source_tree/examples/smooth.sh" ring:3 one.raw two.raw >out 2>err || { cat out err; fail "status $?"; }
+    for file in one.raw two.raw; do
+        smoothed $file >wanted
+        samples $file.smooth | cmp wanted - || fail "not what it should be: $file"
+    done
+    grep -q '2 blocks' out || { cat out; fail "not two blocks"; }
+}
+
 # There is no second terminal for these.
 unattended() {
     tool_fails 159 "^ecube: ranks 0, 1: ecube_region_wait: no 'ecube scatter' or 'ecube gather' reaches this run, in main \(regions.c:[0-9]+\)" \
@@ -264,14 +281,20 @@ unattended_simulation() {
     grep -q "^ecube: ranks 0, 1: ecube_region_wait: no 'ecube scatter' or 'ecube gather' reaches this run" err || { cat err; fail "words"; }
 }
 
-check "blocks are filled and fetched while programs wait, round after round, in the time that is predicted" rounds_on_networks
+check "blocks are filled and fetched while programs wait, round after round, in the time that is predicted" rounds cube:3
+check_long "so they are on a mesh" rounds mesh:2x4
+check_long "and on a ring" rounds ring:8
 check "each node gets its window, what all have, or its own file" windows_common_and_private
 check "what cannot be is one line, and the programs wait on" refusals
 check "who does not come is named, who comes late is waited for, and ps shows where programs wait" who_does_not_come_is_named
 check "a load says that its programs wait for a person" a_load_says_what_it_waits_for
-check "a program that ends, aborts or crashes amid it is named" programs_end
+check "a program that crashes amid it is named" programs_end crashes 139
+check_long "so is one that ends" programs_end ends 124
+check_long "or ends all" programs_end aborts 7
+check_long "who had ended before is named, too" who_had_ended
 check "whoever is interrupted amid it leaves a machine that works, and no partial file" interrupted
 check "a node that dies amid it is named" node_killed
+check "the example smooths one recording after the other" an_example
 check "in a run nobody can scatter, and the program ends with that" unattended
 check_native "nor in a simulation" unattended_simulation
 cases_done
