@@ -150,7 +150,7 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
 	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
-	open_test.c order_test.c owed_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c \
+	open_test.c order_test.c owed_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)

@@ -14,8 +14,8 @@
  *
  *     router_take    what the links hold becomes notices
  *     node_work      rounds of: handle all notices; pump collective, messages, download, gather,
- *                    region, reports; let the router move. Until a round brings nothing new, ROUNDS_MAX
- *                    at most
+ *                    region, reports; let the router move. Until a round brings nothing new,
+ *                    ROUNDS_MAX at most
  *     router_flush   the frames of all rounds go to the links at once
  *
  * Invariants

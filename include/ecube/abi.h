@@ -39,8 +39,8 @@ enum ecube_call {
     /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended (
      * wire/output.h), until the next load; instead of what was named before */
     ECUBE_CALL_OUTPUT = 19,
-    /* (struct ecube_abi_rendezvous *): blocks until the host has scattered into a region or gathered
-     * it: which, of enum ecube_region_way */
+    /* (struct ecube_abi_rendezvous *): blocks until the host has scattered into a region, or
+     * gathered it: which, of enum ecube_region_way */
     ECUBE_CALL_REGION = 20
 };
 

@@ -265,9 +265,11 @@ TEST(what_is_in_tmp_stays_at_the_node)
 TEST(regions_have_names_and_lie_in_memory)
 {
     run_files("region", "");
-    says("longest 0\ntoo long -2\nno name -2\nNULL -2\npath -2\nno bytes -2\noutside -11\nr0 0\nr1 "
-         "0\n"
-         "r2 0\nr3 0\nr4 0\nr5 0\nr6 0\ntoo many -1\nagain 0\nwait -2\nbytes 0\nnobody -15\n");
+    says("longest 0\ntoo long -2 none\nno name -2 none\nNULL -2 none\npath -2 none\nno bytes -2 "
+         "none\n"
+         "outside -11 none\nr0 0\nr1 0\nr2 0\nr3 0\nr4 0\nr5 0\nr6 0\ntoo many -1 none\nagain "
+         "0\nwait -2 none\n"
+         "bytes 0\nnobody -15 none\n");
 }
 
 TEST(the_output_is_what_was_named_last_as_it_is_at_the_end)
