@@ -36,9 +36,7 @@
 #include "wire/region.h"
 
 enum {
-    AHEAD_MAX = 32,         /* nodes that hash ahead of the one that is granted */
-    REPEAT_US = 300 * 1000, /* COLLECT without its circuit */
-    RETRY_US = 2 * 1000,    /* a circuit that met a busy hop, or what the router had no room for */
+    AHEAD_MAX = 32,           /* nodes that hash ahead of the one that is granted */
     SLICE_BYTES = 256 * 1024, /* of a part at a time */
     NUMBER_MAX = 0x3fff,
     NUMBER_SHIFT = 16 /* below it the rank, in a token */
@@ -372,13 +370,6 @@ void regions_pump(struct controller *controller)
     case MEETING_GATHERING: grant_next(controller); break;
     case MEETING_LEAVING: send_leaves(controller); break;
     default: break;
-    }
-}
-
-void regions_wait(struct controller *controller)
-{
-    if (controller->region.again_us <= controller->now_us) {
-        controller->region.again_us = controller->now_us + RETRY_US;
     }
 }
 

@@ -194,10 +194,10 @@ uint32_t region_job_compare(struct region_job *job)
     return damaged;
 }
 
-int region_job_write(const struct region_job *job, struct message *message)
+int region_job_write(const struct region_job *job, const atomic_bool *stop, struct message *message)
 {
     struct draft draft;
-    int error = draft_open(&draft, job->output);
+    int error = draft_open(&draft, job->output, stop);
 
     if (!error) {
         error = draft_close(&draft, draft_add(&draft, job->memory, job->bytes));

@@ -64,8 +64,9 @@ int region_job_fits(const struct region_job *job, struct message *message);
 int region_job_give(struct region_job *job, struct message *message);
 /* Wants again those parts that have come damaged; returns how many. */
 uint32_t region_job_compare(struct region_job *job);
-/* Writes the file: 0, or -1. */
-int region_job_write(const struct region_job *job, struct message *message);
+/* Writes the file; fails soon after `stop`, if there is one, is true. */
+int region_job_write(const struct region_job *job, const atomic_bool *stop,
+                     struct message *message);
 
 /* The object of --json. */
 json_t *region_job_describe(const struct region_job *job);

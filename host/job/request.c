@@ -163,7 +163,8 @@ bool job_data_from_json(const json_t *json, struct job_data *data)
                               .window = number_of(json, "window"),
                               .stride = number_of(json, "stride"),
                               .pad = json_is_true(json_object_get(json, "pad"))};
-    return data->path && data->name && data->kind >= BLOCK_INPUT && data->kind <= BLOCK_FILE;
+    return data->path && data->name && data->kind >= BLOCK_INPUT && data->kind <= BLOCK_FILE &&
+           (data->kind != BLOCK_FILE || block_name_is_good(data->name));
 }
 
 static bool take_data(const json_t *list, struct job_request *request)
@@ -202,7 +203,6 @@ static bool take_arguments(const json_t *list, struct job_request *request)
 bool job_request_from_json(const json_t *json, struct job_request *request)
 {
     const char *strategy = text_of(json, "strategy");
-    char error[DOWNLOAD_ERROR_MAX];
 
     *request = (struct job_request){
         .x = (int)json_integer_value(json_object_get(json, "x")),
@@ -210,7 +210,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
     };
-    return strategy && download_parse_strategy(strategy, &request->strategy, error) &&
+    return strategy && download_parse_strategy(strategy, &request->strategy) &&
            take_programs(json_object_get(json, "programs"), request) &&
            take_data(json_object_get(json, "data"), request) &&
            take_arguments(json_object_get(json, "arguments"), request);

@@ -156,7 +156,7 @@ static bool frees_sent(struct machine *machine)
 /* Nothing runs, and nothing is about to. */
 static bool is_idle(const struct machine *machine)
 {
-    return machine->controller.phase == PHASE_READY && !machine->filling.active;
+    return machine->controller.phase == PHASE_READY && !machine->aside.active;
 }
 
 static void seek(struct machine *machine)
@@ -213,7 +213,7 @@ static void work(uv_work_t *work)
     meeting->damaged = region_job_compare(job);
     meeting->status = meeting->damaged > 0 || atomic_load(&meeting->stop)
                           ? 0
-                          : region_job_write(job, &meeting->message);
+                          : region_job_write(job, &meeting->stop, &meeting->message);
 }
 
 /* Once more for the parts that are wanted, or that is enough. */

@@ -8,6 +8,7 @@
 
 #include "controller/download.h"
 #include "host/computer/limits.h"
+#include "tests/controller/paper.h"
 
 static const struct golden {
     unsigned dims;
@@ -569,8 +570,8 @@ TEST(a_comparison_tells_what_each_strategy_would_do)
     assert_true(choices[STRATEGY_SEQUENTIAL_SCATTER].x <= 1);
 }
 
-/* The largest machine, all x of all strategies: a user waits for it. Work that grows with the square
- * of the nodes would outlast the limit of a test. */
+/* The largest machine, all x of all strategies: a user waits for it. Work that grows with the
+ * square of the nodes would outlast the limit of a test. */
 TEST(a_choice_among_65536_nodes_is_made)
 {
     struct drawn drawn;
@@ -591,12 +592,10 @@ TEST(a_choice_among_65536_nodes_is_made)
 TEST(strategies_are_read_by_the_names_they_print)
 {
     enum strategy read;
-    char error[DOWNLOAD_ERROR_MAX];
 
     for (int s = 0; s < STRATEGY_NAMES; s++) {
-        assert_true(
-            download_parse_strategy(download_strategy_name((enum strategy)s), &read, error));
+        assert_true(download_parse_strategy(download_strategy_name((enum strategy)s), &read));
         assert_int_equal(read, s);
     }
-    assert_false(download_parse_strategy("broadcast", &read, error));
+    assert_false(download_parse_strategy("broadcast", &read));
 }

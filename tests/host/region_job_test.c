@@ -176,7 +176,7 @@ TEST(the_file_has_all_parts_or_is_not_there)
     FILE *file;
 
     memcpy(job.parts[3].data, "ABCDEF", 6);
-    assert_int_equal(region_job_write(&job, &message), 0);
+    assert_int_equal(region_job_write(&job, NULL, &message), 0);
     file = fopen("made", "r");
     assert_non_null(file);
     assert_int_equal(fread(text, 1, sizeof text, file), 18);
@@ -184,7 +184,7 @@ TEST(the_file_has_all_parts_or_is_not_there)
     assert_string_equal(text, "xxxxxxxxxxxxABCDEF");
     free(job.output);
     job.output = strdup("none/made");
-    assert_int_equal(region_job_write(&job, &message), -1);
+    assert_int_equal(region_job_write(&job, NULL, &message), -1);
     assert_string_equal(message.text, "cannot write none/made: No such file or directory");
     region_job_free(&job);
 }
