@@ -63,8 +63,9 @@ struct name_arguments {
 extern const struct option_row options_network[]; /* sets a struct machine_arguments, too */
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
-extern const struct option_row options_parts[]; /* these two set a struct data_arguments */
-extern const struct option_row options_data[];  /* with files */
+extern const struct option_row options_data[];
+extern const struct option_row
+    options_parts[]; /* of a scatter; sets a struct data_arguments, too */
 extern const struct option_row options_stdin[]; /* sets a struct data_arguments, too */
 extern const struct option_row options_name[];
 extern const struct option_row options_outputs[]; /* sets a struct outputs_request */

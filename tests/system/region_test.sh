@@ -124,7 +124,7 @@ refusals() {
 who_does_not_come_is_named() {
     text 100 >in
     machine cube:2
-    loaded 100 late 3
+    loaded 100 late 2
     may_time_out=1
     tool_fails 124 '^ecube: scatter does not come about within --timeout: rank 1 does not wait at region data: rank 1 sleeps for' \
         scatter data --name meets --common in --timeout 500ms
@@ -232,23 +232,21 @@ interrupted() {
     tool_succeeds down --name meets
 }
 
+# node_killed VERB WORD...
 node_killed() {
     text 1000000 >in
-    for verb_words in 'scatter data --common in' 'gather data --output named'; do
-        machine cube:2
-        loaded 1000000
-        # shellcheck disable=SC2086
-        held $verb_words
-        tool_succeeds kill 2 --name meets
-        wait $verb
-        status=$?
-        [ "$status" -eq 3 ] || { cat verb.err; fail "status $status"; }
-        grep -q 'the machine is broken, dead: node 2' verb.err || { cat verb.err; fail "it is not named"; }
-        [ ! -e named ] || fail "a partial output"
-        over 3
-        grep -q 'node 2 (rank 2) died during run' load.err || { cat load.err; fail "the load does not name it"; }
-        tool_succeeds down --name meets
-    done
+    machine cube:2
+    loaded 1000000
+    held "$@"
+    tool_succeeds kill 2 --name meets
+    wait $verb
+    status=$?
+    [ "$status" -eq 3 ] || { cat verb.err; fail "status $status"; }
+    grep -q 'the machine is broken, dead: node 2' verb.err || { cat verb.err; fail "it is not named"; }
+    [ ! -e named ] || fail "a partial output"
+    over 3
+    grep -q 'node 2 (rank 2) died during run' load.err || { cat load.err; fail "the load does not name it"; }
+    tool_succeeds down --name meets
     nothing_beside
 }
 
@@ -293,7 +291,8 @@ check_long "so is one that ends" programs_end ends 124
 check_long "or ends all" programs_end aborts 7
 check_long "who had ended before is named, too" who_had_ended
 check "whoever is interrupted amid it leaves a machine that works, and no partial file" interrupted
-check "a node that dies amid it is named" node_killed
+check "a node that dies amid a gather is named" node_killed gather data --output named
+check_long "so is one amid a scatter" node_killed scatter data --common in
 check "the example smooths one recording after the other" an_example
 check "in a run nobody can scatter, and the program ends with that" unattended
 check_native "nor in a simulation" unattended_simulation
