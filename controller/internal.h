@@ -90,6 +90,19 @@ void gatherer_pass(struct controller *controller);
 /* Its owner gives it up. */
 void gatherer_stop(struct controller *controller);
 
+/* regions.c */
+/* What a node says, in a run. */
+void regions_packet(struct controller *controller, const struct notice *notice);
+/* Whether a circuit's token, or match, is of a region. */
+bool regions_owns(uint32_t token);
+/* A circuit has come to the host; what there is of circuits. */
+void regions_open(struct controller *controller, unsigned port, const uint8_t *packet);
+void regions_notice(struct controller *controller, const struct notice *notice);
+void regions_pump(struct controller *controller);
+uint64_t regions_deadline(const struct controller *controller);
+/* A program has ended, or all are stopped: nobody waits for it. */
+void regions_program_ended(struct controller *controller, uint32_t rank);
+
 /* plans.c */
 /* A node asks for its part of a plan, or for a prediction: the packet that it is owed. */
 void plans_ask(struct controller *controller, uint32_t rank, uint8_t due,

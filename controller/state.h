@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "controller/controller.h"
+#include "include/ecube/abi.h"
 #include "router/state.h"
 #include "wire/load.h"
 
@@ -66,10 +67,16 @@ enum packet_due {
 struct node_answer {
     uint8_t program, wait, transfer, requests;
     uint8_t stage, operation, flags, stored;
-    int32_t peer, tag, status;
-    uint32_t bytes, collective_bytes, root, partner;
-    uint16_t step, steps;
-    uint32_t left_ms; /* of one that sleeps */
+    uint32_t bytes;
+    union {
+        struct {
+            int32_t peer, tag, status;
+            uint32_t collective_bytes, root, partner;
+            uint16_t step, steps;
+            uint32_t left_ms; /* of one that sleeps */
+        };
+        char region[ECUBE_NAME_MAX]; /* with WAIT_REGION */
+    };
 };
 
 /* What is known of a node in a download. */
@@ -136,6 +143,8 @@ struct controller_look {
     bool waits;      /* every program that runs waits for another */
     bool delivered;  /* and nothing from before the last answers is on a link */
     bool polls;      /* some programs wait by testing */
+    bool regions;    /* every program that runs waits at one region: */
+    char region[ECUBE_NAME_MAX];
 };
 
 /* A message of a download that is under way: what of it is given to its circuit next. */
@@ -179,6 +188,33 @@ struct controller_gather {
     uint64_t again_us; /* when COLLECT is to be repeated; UINT64_MAX */
     struct gather_plan plan;
     struct controller_outputs outputs;
+};
+
+enum meeting_stage {
+    MEETING_NOTHING,
+    MEETING_ATTENDING,
+    MEETING_ATTENDED,
+    MEETING_SCATTERING,
+    MEETING_GATHERING,
+    MEETING_LEAVING
+};
+
+/* A rendezvous with the programs at a region; it goes on while the phase is PHASE_RUN. */
+struct controller_region {
+    uint8_t stage; /* enum meeting_stage */
+    uint8_t way;   /* enum ecube_region_way */
+    bool granted;  /* node `rank` has been told to send */
+    bool opening;  /* the circuit of node `rank` is being set up; of a gather, or comes */
+    char region[ECUBE_NAME_MAX];
+    uint32_t number, name;
+    uint32_t next;           /* what all are sent has gone to the nodes before this one */
+    uint32_t waiting, moved; /* for so many answers; so many parts */
+    uint32_t rank;           /* whose part is next */
+    uint64_t bytes, predicted_ns;
+    uint64_t base_ns, clock_ns, end_ns;
+    uint64_t again_us; /* when something is to be tried again; UINT64_MAX */
+    struct controller_part *parts;
+    void *scratch;
 };
 
 struct controller {
@@ -254,6 +290,8 @@ struct controller {
 
     struct controller_question question;
     struct controller_gather gather;
+    struct controller_region region;
+    bool region_told; /* in this run: that programs wait at one */
 
     /* failure */
     uint32_t deaths, halted, resets, cuts; /* nodes; links without a carrier */

@@ -15,6 +15,7 @@
  *     SLEEP    its time
  *     PLAN     its part, from the host at first use
  *     PREDICT  the host's answer
+ *     REGION   a scatter or gather of the host
  *     others   nothing
  *
  * Invariants
@@ -309,6 +310,7 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_PROBE: return wait_probe(node, arguments, blocked);
     case ECUBE_CALL_CANCEL: return wait_cancel(node, arguments);
     case ECUBE_CALL_OUTPUT: return gather_name_output(node, arguments[0], arguments[1]);
+    case ECUBE_CALL_REGION: return region_wait(node, blocked);
     default: return E_SYSCALL;
     }
 }

@@ -45,7 +45,7 @@ enum {
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 56,
     HELLO_SIZES_MAX = 8,
-    PROTOCOL_VERSION = 15,
+    PROTOCOL_VERSION = 16,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };

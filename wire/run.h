@@ -10,7 +10,9 @@
  *           Offers a message with what the receiver and the `count` - 1 ranks behind it need. It
  *           begins with the list of the load (load.h); then come the pieces of its segments, from
  *           the one of the first number up to and without that of the second
- *   START   0 model ns u64, no node's clock is ahead of it: run the program that is loaded
+ *   START   0 model ns u64, no node's clock is ahead of it | 8 attended u8: 1: somebody can scatter
+ *           into the program's regions, and gather them (region.h) | 9 spare[3]: run the program
+ *           that is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
  *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: how much text of this program has been
@@ -64,7 +66,7 @@ enum run_kind {
 
 enum {
     OFFER_BYTES = 60,
-    START_BYTES = 8,
+    START_BYTES = 12,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
@@ -121,11 +123,13 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
 
 struct start_body {
     uint64_t model_ns;
+    bool attended;
 };
 
 static inline void start_pack(uint8_t *body, const struct start_body *start)
 {
     put64(body, start->model_ns);
+    put32(body + 8, start->attended);
 }
 
 static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
@@ -133,7 +137,7 @@ static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct star
     if (bytes < START_BYTES) {
         return false;
     }
-    start->model_ns = get64(body);
+    *start = (struct start_body){.model_ns = get64(body), .attended = body[8] != 0};
     return true;
 }
 

@@ -317,11 +317,7 @@ static void take_pad(const struct option_row *option, char *text, void *target)
     last_input(option, target)->pad = true;
 }
 
-const struct option_row options_data[] = {
-    {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
-     .kind = BLOCK_COMMON},
-    {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
-     take_data, .kind = BLOCK_INPUT},
+static const struct option_row options_windows[] = {
     {"window", "N", "of the --input before it: bytes of a node (default: an equal part)",
      take_window, .low = 1, .high = INT32_MAX},
     {"stride", "N",
@@ -330,6 +326,15 @@ const struct option_row options_data[] = {
      take_stride, .low = 1, .high = INT32_MAX},
     {"pad", NULL, "of the --input before it: behind the file's end windows go on with zeros",
      take_pad, .at = 0},
+    {0},
+};
+
+const struct option_row options_data[] = {
+    {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
+     .kind = BLOCK_COMMON},
+    {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
+     take_data, .kind = BLOCK_INPUT},
+    {.more = options_windows},
     {"private", "PATTERN",
      "data of each node's own, which it may write: a file for each, with %r in its name for the "
      "rank; repeatable",
@@ -337,6 +342,15 @@ const struct option_row options_data[] = {
     {"file", "NAME[=FILE]",
      "a file that programs at all nodes can open by this name, to read; repeatable", take_file,
      .at = 0},
+    {0},
+};
+
+const struct option_row options_parts[] = {
+    {"common", "FILE", "all nodes get the whole file", take_data, .kind = BLOCK_COMMON},
+    {"input", "FILE", "each node gets a window of the file", take_data, .kind = BLOCK_INPUT},
+    {.more = options_windows},
+    {"private", "PATTERN", "each node gets a file of its own, with %r in its name for the rank",
+     take_data, .kind = BLOCK_PRIVATE},
     {0},
 };
 

@@ -64,6 +64,8 @@ extern const struct option_row options_network[]; /* sets a struct machine_argum
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_data[];
+extern const struct option_row
+    options_parts[]; /* of a scatter; sets a struct data_arguments, too */
 extern const struct option_row options_stdin[]; /* sets a struct data_arguments, too */
 extern const struct option_row options_name[];
 extern const struct option_row options_outputs[]; /* sets a struct outputs_request */

@@ -127,6 +127,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "download") == 0) {
         return one ? "receipt" : "receipts";
     }
+    if (strcmp(phase, "scatter") == 0) {
+        return one ? "part" : "parts";
+    }
     if (strcmp(phase, "gather") == 0) {
         return one ? "output" : "outputs";
     }

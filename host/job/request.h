@@ -54,6 +54,15 @@ const char *job_request_path(const struct job_request *request);
  * UTF-8. */
 int job_request_to_json(const struct job_request *request, json_t **json, struct message *message);
 
+/* One piece of data; NULL: its path or name is no UTF-8. */
+json_t *job_data_to_json(const struct job_data *data);
+bool job_data_from_json(const json_t *json, struct job_data *data);
+
+/* A path that another process can open: of what is no file (a pattern, a file that is to be
+ * written, one that is missing, as its reader will say) the working directory and the path. NULL
+ * stays null; NULL is returned when it is no UTF-8. */
+json_t *job_whole_path(const char *path);
+
 /* The texts are the JSON's. False: it is malformed. */
 bool job_request_from_json(const json_t *json, struct job_request *request);
 /* To be freed: the list of arguments that job_request_from_json has made. */

@@ -446,6 +446,19 @@ static void tell_gather_failed(struct programs *programs, const struct controlle
     tell_words(programs, members, event);
 }
 
+/* A person may not know that it is his turn. */
+static void tell_region_waits(struct programs *programs, const struct controller_event *event)
+{
+    json_t *name = json_string((const char *)event->body);
+    char text[WORDS_MAX];
+
+    words_of_event(programs->controller, event, text);
+    tell_trouble(programs->teller,
+                 json_pack("{s:s, s:[], s:o}", "kind", "region-waits", "nodes", "region",
+                           name ? name : json_null()),
+                 "%s", text);
+}
+
 void troubles_tell_event(struct programs *programs, const struct controller_event *event,
                          uint64_t now_us)
 {
@@ -464,6 +477,7 @@ void troubles_tell_event(struct programs *programs, const struct controller_even
     case EVENT_GATHER_PROGRESS:
         tell_progress(programs->teller, "gather", event->done, nodes_of(programs));
         break;
+    case EVENT_REGION_WAITS: tell_region_waits(programs, event); break;
     case EVENT_GATHER_FAILED: tell_gather_failed(programs, event); break;
     case EVENT_BROKEN: tell_more_faults(programs); break;
     case EVENT_LINK_DIED: tell_dead_link(programs, event); break;

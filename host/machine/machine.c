@@ -397,6 +397,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_RESTART: take_restart(machine, event->phase); break;
     default: break;
     }
+    meeting_take(machine, event);
 }
 
 static bool take_events(struct machine *machine)
@@ -600,6 +601,11 @@ static void pump(struct machine *machine)
     machine->pumping = false;
     update_tick(machine);
     host_links_wait(&machine->links, more, controller_deadline(&machine->controller));
+}
+
+void machine_move_on(struct machine *machine)
+{
+    pump(machine);
 }
 
 static void on_links_ready(void *context)
@@ -881,6 +887,7 @@ static void open_handles(struct machine *machine)
         uv_timer_init(machine->loop, &machine->injection_timers[i]);
         machine->injection_timers[i].data = machine;
     }
+    meeting_open(machine);
     uv_signal_init(machine->loop, &machine->child_signal);
     machine->child_signal.data = machine;
     uv_signal_start(&machine->child_signal, on_child_signal, SIGCHLD);
@@ -905,7 +912,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                                             : options->patience_ms,
                                        .incarnation = incarnation_next(0, now_us()),
                                        .patience_us = patience_us(machine),
-                                       .boot_held = machine->target.jtag[0] != '\0'};
+                                       .boot_held = machine->target.jtag[0] != '\0',
+                                       .attended = machine->owner.met != NULL};
 
     machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
                                          options->plan_count, options->algorithms);
@@ -986,7 +994,8 @@ void machine_close(struct machine *machine)
     launcher_stop(&machine->launcher);
     jtag_stop(&machine->jtag);
     atomic_store(&machine->aside.stop, true);
-    while (machine->aside.active) {
+    meeting_close(machine);
+    while (machine->aside.active || machine->meeting.works) {
         uv_run(machine->loop, UV_RUN_ONCE); /* for a slice of the data at most */
     }
 }
@@ -995,6 +1004,7 @@ void machine_free(struct machine *machine)
 {
     free_job(machine);
     free_sent(machine);
+    meeting_free(machine);
     programs_free(&machine->programs);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);

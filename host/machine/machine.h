@@ -29,6 +29,7 @@
 #include "host/job/programs.h"
 #include "host/machine/jtag.h"
 #include "host/machine/launcher.h"
+#include "host/machine/meeting.h"
 #include "host/console/message.h"
 #include "host/machine/rundir.h"
 #include "host/computer/target.h"
@@ -73,6 +74,9 @@ struct machine_owner {
     void (*refused)(void *context, const char *text); /* a load that machine_load had taken */
     void (*ended)(void *context, int status, json_t *result); /* a job; takes over the reference */
     void (*answered)(void *context); /* the nodes have been asked what they do; or NULL */
+    /* Of a scatter or gather: "progress", then "end" or "error", which ends it; takes over the
+     * reference. NULL: nobody can scatter or gather. */
+    void (*met)(void *context, json_t *event);
 };
 
 enum aside_kind { ASIDE_FILLS, ASIDE_WRITES };
@@ -129,6 +133,7 @@ struct machine {
     struct aside aside;
     struct job sent; /* an earlier one, whose memory circuits may still read */
     bool sent_held;
+    struct meeting meeting;
 };
 
 /* Starts the nodes. */
@@ -159,6 +164,9 @@ bool machine_frees(const struct machine *machine);
 /* Asks every node for its STATE; owner.answered is called when all have answered, or after a
  * while. Whoever asks while the answers to another come in gets those. */
 void machine_ask(struct machine *machine);
+
+/* Lets the controller do all that it can now: somebody has asked it for something. */
+void machine_move_on(struct machine *machine);
 
 bool machine_is_booting(const struct machine *machine);
 /* Whether a node or link is dead, or nodes were reset: it takes no program. */

@@ -29,6 +29,7 @@ struct server {
     struct machine machine;
     struct clients clients;
     struct client *runner; /* whose program is loaded */
+    struct client *mover;  /* who scatters or gathers */
     struct client *waiter; /* who loads when a job that has ended is out of the way */
     json_t *waiter_request;
     uint64_t waiter_since_ms, waiter_timeout_ms;
@@ -195,6 +196,22 @@ static void on_ended(void *context, int status, json_t *result)
     json_decref(result);
 }
 
+/* Whoever has asked may have gone. */
+static void on_met(void *context, json_t *event)
+{
+    struct server *server = context;
+    struct client *mover = server->mover;
+
+    if (strcmp(json_string_value(json_object_get(event, "event")), "progress") != 0) {
+        server->mover = NULL;
+    }
+    if (mover) {
+        client_tell(mover, event);
+    } else {
+        json_decref(event);
+    }
+}
+
 static void forget_waiter(struct server *server)
 {
     uv_timer_stop(&server->waiter_timer);
@@ -287,6 +304,10 @@ static void on_gone(void *context, struct client *client)
     if (server->waiter == client) {
         forget_waiter(server);
     }
+    if (server->mover == client) {
+        server->mover = NULL;
+        meeting_cancel(&server->machine);
+    }
 }
 
 /* A client that has gone counts as gone even before the loop comes to it. */
@@ -302,6 +323,30 @@ static void on_load(struct server *server, struct client *client, const json_t *
         on_gone(server, server->waiter);
     }
     serve_load(server, client, request);
+}
+
+static void serve_region(struct server *server, struct client *client, const json_t *request)
+{
+    struct region_request wanted;
+    struct message message;
+
+    if (server->mover && client_hung_up(server->mover)) {
+        on_gone(server, server->mover);
+    }
+    if (!region_request_from_json(request, &wanted)) {
+        client_refuse(client, "malformed request");
+        return;
+    }
+    if (server->mover) {
+        client_refuse(client, "the machine is busy: another scatter or gather goes on");
+        return;
+    }
+    tell_heard(client);
+    server->mover = client;
+    if (meeting_begin(&server->machine, &wanted, &message) != 0) {
+        server->mover = NULL;
+        client_refuse(client, message.text);
+    }
 }
 
 /* The worst is said first: a machine whose boot has failed is broken, and boots no more. */
@@ -463,6 +508,8 @@ static void on_request(void *context, struct client *client, const json_t *reque
         client_refuse(client, "the machine is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
         on_load(server, client, request);
+    } else if (strcmp(verb, "scatter") == 0 || strcmp(verb, "gather") == 0) {
+        serve_region(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
         tell_heard(client);
@@ -540,7 +587,8 @@ static int start(struct server *server, struct message *message)
                                   .booted = on_booted,
                                   .refused = on_refused,
                                   .ended = on_ended,
-                                  .answered = on_answered};
+                                  .answered = on_answered,
+                                  .met = on_met};
 
     if (rundir_create(&server->rundir, options->name, message) != 0) {
         return -1;

@@ -136,6 +136,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
                                        .payload_checked =
                                            fault.flip_per_million || fault.drop_per_million,
                                        .patience_us = PATIENCE_US,
+                                       .attended = true,
                                        .memory = fabric->host_memory};
     controller_init(&fabric->controller, &config, fabric->now_us);
     for (unsigned i = 0; i < FABRIC_IMAGE_BYTES; i++) {

@@ -105,7 +105,8 @@ wrong_arguments_are_refused() {
     done
 }
 
-for example in algorithms circle collectives complete_exchange farm fir hello image match mirror nbody pagerank power primes ring sample_sort transpose trees; do
+for example in algorithms circle collectives complete_exchange farm fir hello image match mirror nbody pagerank power primes ring sample_sort smooth \
+    transpose trees; do
     check "$example prints what its page says" prints_what_is_said $example
 done
 check "the README tells of every example" every_example_is_told_of
