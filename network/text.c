@@ -158,6 +158,39 @@ void network_name(const struct network *network, char name[NETWORK_NAME_MAX])
     }
 }
 
+/* The most ranges that halving makes of a network. */
+static unsigned most_host_links(const struct network *network)
+{
+    struct network cut = *network;
+    unsigned most = 1;
+
+    while (network_set_host_links(&cut, 2 * most)) {
+        most *= 2;
+    }
+    return most;
+}
+
+bool network_parse_host_links(struct network *network, unsigned links,
+                              char error[NETWORK_ERROR_MAX])
+{
+    char name[NETWORK_NAME_MAX];
+
+    if (links == 0 || (links & (links - 1)) != 0) {
+        return complain(error, "%u host links: use a power of two, 1 to %d", links,
+                        NETWORK_HOST_LINKS_MAX);
+    }
+    if (links > NETWORK_HOST_LINKS_MAX) {
+        return complain(error, "%u host links: the host has at most %d", links,
+                        NETWORK_HOST_LINKS_MAX);
+    }
+    if (!network_set_host_links(network, links)) {
+        network_name(network, name);
+        return complain(error, "%u host links: halving makes at most %u ranges of %s", links,
+                        most_host_links(network), name);
+    }
+    return true;
+}
+
 bool network_parse_node(const struct network *network, const char *text, uint32_t *node,
                         char error[NETWORK_ERROR_MAX])
 {
@@ -184,10 +217,15 @@ bool network_parse_link(const struct network *network, const char *text, uint32_
         return true;
     }
     network_name(network, name);
-    if (network_host_links(network) == 1) {
+    if (network->nodes == 1) {
         return complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
     }
-    snprintf(example, sizeof example, "0-%u", (unsigned)network_host_node(network, 1));
+    for (unsigned port = network->ports; port-- > 0;) {
+        uint32_t peer = network_neighbour(network, 0, port);
+        if (peer != NETWORK_NO_NODE) {
+            snprintf(example, sizeof example, "0-%u", (unsigned)peer);
+        }
+    }
     return complain(error, "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
                     SHOWN, text, name, example);
 }
