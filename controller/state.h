@@ -217,7 +217,8 @@ struct controller {
     unsigned message_next;   /* the one to open, or whose answer is awaited */
     unsigned offered;        /* the messages before this one have been offered */
     uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
-    uint64_t clock_base_ns, clock_ns, clock_end_ns;
+    uint64_t clock_base_ns, clock_end_ns;
+    uint64_t clocks_ns[NETWORK_HOST_LINKS_MAX]; /* of the host, for each range that it serves */
     uint64_t repair_end_ns;
     uint64_t given_bytes; /* to circuits, without lists */
     struct controller_feed feeds[SOURCES_MAX];

@@ -56,7 +56,7 @@ struct network_dimension {
 struct network {
     uint8_t kind; /* enum network_kind; all zero: not known yet */
     uint8_t dims;
-    uint8_t ports; /* numbers in use at each node, the host's not counted */
+    uint8_t ports;      /* numbers in use at each node, the host's not counted */
     uint8_t host_links; /* of the host, one for each range; 0: at node 0 and its neighbours */
     uint32_t nodes;
     struct network_dimension dim[NETWORK_DIMS_MAX];

@@ -10,6 +10,8 @@
  * Of a download's circuit k does not count the list in front (open_charged, wire/circuit.h). Of a
  * circuit to or from the host xi, and tau of its link, are sigma times as much.
  *
+ * At a host with a link for each of several ranges ps and pr do not count: each link is a port.
+ *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
  * (i+k-1)*element. Of a download k is the data alone (open_charged, wire/circuit.h).
  *

@@ -52,7 +52,7 @@ struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t ima
     CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
     return (struct sim_estimate){.x = plan.x,
                                  .predicted_ns = plan.predicted_ns,
-                                 .bound_ns = download_bound_ns(&costs, options->network.nodes)};
+                                 .bound_ns = download_bound_ns(&costs, &options->network)};
 }
 
 uint64_t sim_download_predicted_ns(const struct sim_run *run)

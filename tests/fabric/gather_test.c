@@ -12,6 +12,7 @@
 #include "node/sha256.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
+#include "tests/networks.h"
 #include "wire/gather.h"
 #include "wire/output.h"
 
@@ -100,11 +101,12 @@ static bool run_is_over(struct fabric *fabric)
 }
 
 /* Started programs that have left as many bytes as `bytes_of` says, and ended. */
-static struct left make(const char *network, struct profile profile, uint64_t seed,
-                        uint32_t (*bytes_of)(uint32_t rank))
+static struct left make_over(unsigned host_links, const char *network, struct profile profile,
+                             uint64_t seed, uint32_t (*bytes_of)(uint32_t rank))
 {
-    struct left left = {.fabric = fabric_make_named(network, DATA_BYTES, seed, no_fault, profile),
-                        .collects = true};
+    struct left left = {
+        .fabric = fabric_make_linked(network, host_links, DATA_BYTES, seed, no_fault, profile),
+        .collects = true};
     struct fabric *fabric = left.fabric;
 
     left.bytes = must(calloc(fabric->count, sizeof *left.bytes));
@@ -120,6 +122,12 @@ static struct left make(const char *network, struct profile profile, uint64_t se
     left.data = must(malloc(left.total + 1));
     left.scratch = must(malloc(gather_scratch_bytes(&fabric->network)));
     return left;
+}
+
+static struct left make(const char *network, struct profile profile, uint64_t seed,
+                        uint32_t (*bytes_of)(uint32_t rank))
+{
+    return make_over(0, network, profile, seed, bytes_of);
 }
 
 static void free_left(struct left *left)
@@ -239,6 +247,34 @@ TEST(what_programs_have_left_comes_in_the_time_that_is_predicted)
     }
 }
 
+/* Over host links of their own ranges send at the same time, each its parts one after another. */
+TEST(what_comes_over_several_host_links_takes_the_time_that_is_predicted)
+{
+    static const char *const names[] = {"cube:2", "cube:3",   "cube:4",    "cube:5",
+                                        "ring:7", "mesh:3x4", "torus:4x3", "torus:5x5"};
+    const struct profile profiles[] = {ipsc860, slow_host, fast_host};
+    uint32_t (*const sizes[])(uint32_t) = {equal, small, nothing, unequal};
+    uint64_t seed = 1;
+
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
+        struct network network = network_of(names[n]);
+        uint64_t before_ns = UINT64_MAX;
+        for (unsigned links = 1; network_set_host_links(&network, links); links *= 2) {
+            struct left left =
+                make_over(links, names[n], profiles[n % 3], seed++, sizes[(n + links) % 4]);
+            gather(&left);
+            check_gathered(&left);
+            free_left(&left);
+            left = make_over(links, names[n], ipsc860, seed++, equal);
+            gather(&left);
+            check_gathered(&left);
+            assert_true(left.end.gather.predicted_ns < before_ns);
+            before_ns = left.end.gather.predicted_ns;
+            free_left(&left);
+        }
+    }
+}
+
 /* Of the closed form the best x is the replay's. */
 TEST(on_a_cube_with_equal_outputs_the_time_is_that_of_the_closed_form)
 {
@@ -256,6 +292,30 @@ TEST(on_a_cube_with_equal_outputs_the_time_is_that_of_the_closed_form)
             assert_int_equal(left.end.gather.predicted_ns,
                              gather_cube_ns(&profiles[p], 3, x, sizes[s](0)));
             free_left(&left);
+        }
+    }
+}
+
+/* When each range is one message, it is that of the smaller cube with all in one. */
+TEST(each_range_takes_the_closed_time_of_a_smaller_cube)
+{
+    const struct profile profiles[] = {ipsc860, slow_host, fast_host, unit};
+
+    for (unsigned dims = 0; dims <= 8; dims++) {
+        for (unsigned log2 = 0; log2 <= dims && log2 <= 4; log2++) {
+            struct network network;
+            assert_true(network_make(&network, NETWORK_CUBE, NULL, dims));
+            assert_true(network_set_host_links(&network, 1u << log2));
+            struct gather_node *nodes = must(malloc(gather_scratch_bytes(&network)));
+            for (uint32_t rank = 0; rank < network.nodes; rank++) {
+                nodes[rank] = (struct gather_node){.bytes = 1000, .room = UINT32_MAX};
+            }
+            for (unsigned p = 0; p < 4; p++) {
+                assert_int_equal(
+                    gather_replay(&network, &profiles[p], &(struct gather_plan){0}, nodes),
+                    gather_cube_ns(&profiles[p], dims - log2, dims - log2, 1000));
+            }
+            free(nodes);
         }
     }
 }
