@@ -47,3 +47,7 @@ bool network_parse_node(const struct network *network, const char *text, uint32_
 /* A link, as "A-B". */
 bool network_parse_link(const struct network *network, const char *text, uint32_t ends[2],
                         char error[NETWORK_ERROR_MAX]);
+
+/* The same, or a host link as "host-A" or "A-host": then the host's end is NETWORK_NO_NODE. */
+bool network_parse_cable(const struct network *network, const char *text, uint32_t ends[2],
+                         char error[NETWORK_ERROR_MAX]);

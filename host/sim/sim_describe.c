@@ -222,8 +222,9 @@ json_t *sim_describe(const struct sim_run *run, int status)
 {
     const struct sim_arguments *arguments = &run->arguments;
     json_t *result = json_pack(
-        "{s:s, s:s, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network", arguments->network_name,
-        "nodes", (int)arguments->network.nodes, "profile",
+        "{s:s, s:s, s:i, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network",
+        arguments->network_name, "host_links", arguments->network.host_links, "nodes",
+        (int)arguments->network.nodes, "profile",
         report_profile(arguments->machine.profile, &arguments->options.profile), "status", status);
 
     if (arguments->program) {

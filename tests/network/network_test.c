@@ -475,6 +475,33 @@ TEST(wrong_names_are_refused_in_words)
     assert_false(network_parse(&n, "mesh:2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x1", &simulated, error));
 }
 
+TEST(host_links_are_read_by_their_nodes)
+{
+    char error[NETWORK_ERROR_MAX];
+    struct network n;
+    uint32_t ends[2];
+
+    assert_true(network_parse(&n, "cube:3", &on_qemu, error));
+    assert_true(network_parse_cable(&n, "host-4", ends, error));
+    assert_int_equal(ends[0], NETWORK_NO_NODE);
+    assert_int_equal(ends[1], 4);
+    assert_true(network_parse_cable(&n, "2-host", ends, error));
+    assert_int_equal(ends[0], 2);
+    assert_int_equal(ends[1], NETWORK_NO_NODE);
+    assert_true(network_parse_cable(&n, "5-4", ends, error));
+    assert_int_equal(ends[0], 5);
+    assert_int_equal(ends[1], 4);
+    assert_false(network_parse_cable(&n, "host-6", ends, error));
+    assert_string_equal(error, "node 6 has no host link: node 0 and its neighbours have");
+    assert_true(network_parse_host_links(&n, 4, error));
+    assert_true(network_parse_cable(&n, "host-6", ends, error));
+    assert_false(network_parse_cable(&n, "5-host", ends, error));
+    assert_string_equal(error, "node 5 has no host link: node 4 has that of its range");
+    assert_false(network_parse_cable(&n, "host-8", ends, error));
+    assert_string_equal(error, "'8' is no node of cube:3: nodes are 0 to 7");
+    assert_false(network_parse_cable(&n, "0-3", ends, error));
+}
+
 TEST(wrong_numbers_of_host_links_are_refused_in_words)
 {
     char error[NETWORK_ERROR_MAX];
@@ -484,13 +511,13 @@ TEST(wrong_numbers_of_host_links_are_refused_in_words)
     assert_true(network_parse_host_links(&n, 4, error));
     assert_int_equal(n.host_links, 4);
     assert_false(network_parse_host_links(&n, 0, error));
-    assert_string_equal(error, "0 host links: use a power of two, 1 to 16");
+    assert_string_equal(error, "--host-links 0: use a power of two, from 1 to 16");
     assert_false(network_parse_host_links(&n, 6, error));
-    assert_string_equal(error, "6 host links: use a power of two, 1 to 16");
+    assert_string_equal(error, "--host-links 6: use a power of two, from 1 to 16");
     assert_false(network_parse_host_links(&n, 32, error));
-    assert_string_equal(error, "32 host links: the host has at most 16");
+    assert_string_equal(error, "--host-links 32: the host has at most 16");
     assert_false(network_parse_host_links(&n, 8, error));
-    assert_string_equal(error, "8 host links: halving makes at most 4 ranges of mesh:3x3");
+    assert_string_equal(error, "--host-links 8: halving makes at most 4 ranges of mesh:3x3");
 }
 
 TEST(links_and_nodes_are_read)
