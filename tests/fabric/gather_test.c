@@ -296,6 +296,37 @@ TEST(on_a_cube_with_equal_outputs_the_time_is_that_of_the_closed_form)
     }
 }
 
+static uint32_t large(uint32_t rank)
+{
+    (void)rank;
+    return PIECES_BYTES / 2;
+}
+
+/* None waits for a link that others use. */
+TEST(ranges_with_a_host_link_each_send_at_the_same_time)
+{
+    struct left left = make_over(4, "cube:3", ipsc860, 3, large);
+    struct fabric *fabric = left.fabric;
+    struct controller_outputs outputs = {left.table, left.data, left.scratch};
+    unsigned most = 0;
+
+    left.collects = false;
+    gather(&left);
+    controller_collect(&fabric->controller, &outputs, fabric->now_us);
+    for (unsigned round = 0; round < 100000 && !is_gathered(fabric); round++) {
+        unsigned receiving = 0;
+        fabric_round(fabric);
+        for (unsigned i = 0; i < 4; i++) {
+            receiving += fabric->controller.gather.lanes[i].receiving;
+        }
+        most = receiving > most ? receiving : most;
+    }
+    left.end = fabric->last_event;
+    check_gathered(&left);
+    assert_int_equal(most, 4);
+    free_left(&left);
+}
+
 /* When each range is one message, it is that of the smaller cube with all in one. */
 TEST(each_range_takes_the_closed_time_of_a_smaller_cube)
 {
@@ -486,7 +517,7 @@ TEST(a_download_forgets_what_the_program_before_has_left)
 
 static bool some_came(struct fabric *fabric)
 {
-    return fabric->controller.gather.receiving || fabric->controller.phase != PHASE_GATHER;
+    return fabric->controller.gather.lanes[0].receiving || fabric->controller.phase != PHASE_GATHER;
 }
 
 static bool is_quiet(struct fabric *fabric)
