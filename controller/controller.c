@@ -222,6 +222,14 @@ static bool pump_owed(struct controller *controller)
     return true;
 }
 
+/* It is not its turn: what is due waits a moment, for a deadline must not lie behind. */
+static void put_off(const struct controller *controller, uint64_t *due_us)
+{
+    if (*due_us <= controller->now_us) {
+        *due_us = controller->now_us + RETRY_US;
+    }
+}
+
 /* Everything that may be sent now. A node gets START and STOP in the order in which the owner
  * wanted them, so nothing later goes while one of them waits for room. What is owed comes next: it
  * is small, and a program may stand for want of it. Questions and offers are repeated anyway. */
@@ -232,8 +240,8 @@ static void pump(struct controller *controller)
         loader_pump(controller);
         gatherer_pump(controller);
     } else {
-        loader_wait(controller);
-        gatherer_wait(controller);
+        put_off(controller, &controller->offers_us);
+        put_off(controller, &controller->gather.again_us);
     }
     router_move(&controller->router, controller->now_us);
     router_flush(&controller->router);

@@ -38,8 +38,19 @@ static const char *const names[STRATEGY_NAMES] = {
     [STRATEGY_AUTO] = "auto",
 };
 
-bool download_parse_strategy(const char *text, enum strategy *strategy,
-                             char error[DOWNLOAD_ERROR_MAX])
+struct download_costs download_costs_of(const struct profile *profile, const struct load_list *list)
+{
+    uint64_t sigma = profile->sigma_permille;
+
+    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
+                                                   profile->tau_ns * sigma / 1000,
+                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
+                                   .tau_ns = profile->element_ns,
+                                   .list = list};
+}
+
+bool download_parse_strategy(const char *text, enum strategy *strategy)
 {
     for (unsigned i = 0; i < STRATEGY_NAMES; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -47,10 +58,6 @@ bool download_parse_strategy(const char *text, enum strategy *strategy,
             return true;
         }
     }
-    snprintf(error, DOWNLOAD_ERROR_MAX,
-             "unknown strategy '%.40s': use auto, decremental, sequential, scatter or "
-             "sequential-scatter",
-             text);
     return false;
 }
 
@@ -62,46 +69,6 @@ const char *download_strategy_name(enum strategy strategy)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-/* The paper. --------------------------------------------------------------------------------- */
-
-/* (6): the host does all, one node after another. */
-uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims)
-{
-    return (UINT64_C(1) << dims) * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
-}
-
-/* (7): one message to node 0, which halves d times. */
-uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims)
-{
-    uint64_t nodes = UINT64_C(1) << dims;
-
-    return paper->beta_host_ns + paper->set_bytes * nodes * paper->tau_ns + dims * paper->beta_ns +
-           paper->set_bytes * (nodes - 1) * paper->tau_ns;
-}
-
-/* (8): the subcube of node 0 by one message, then the host serves the others one by one. Host and
- * root work at the same time; whoever is later ends it. */
-uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x)
-{
-    uint64_t inside = UINT64_C(1) << x, outside = (UINT64_C(1) << dims) - inside;
-    uint64_t host = outside * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
-    uint64_t scatter = x * paper->beta_ns + paper->set_bytes * (inside - 1) * paper->tau_ns;
-
-    return paper->beta_host_ns + paper->set_bytes * inside * paper->tau_ns + larger(host, scatter);
-}
-
-/* (9): d - x + 1 messages, then x halvings of the last subcube. */
-uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x)
-{
-    uint64_t sent = dims - x + 1, common = paper->set_bytes - paper->step_bytes;
-    uint64_t host = sent * (paper->beta_host_ns + common * paper->tau_ns) +
-                    paper->step_bytes * (UINT64_C(1) << dims) * paper->tau_ns;
-    uint64_t scatter = x * (paper->beta_ns + common * paper->tau_ns) +
-                       paper->step_bytes * ((UINT64_C(1) << x) - 1) * paper->tau_ns;
-
-    return host + scatter;
 }
 
 /* Bytes. ------------------------------------------------------------------------------------- */

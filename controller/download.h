@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "network/network.h"
+#include "router/clock.h"
 #include "wire/load.h"
 
 enum strategy {
@@ -72,9 +73,12 @@ struct download_plan {
     bool contends;         /* they may meet on links, and then take longer than that */
 };
 
-/* Reads the name of a strategy. */
-bool download_parse_strategy(const char *text, enum strategy *strategy,
-                             char error[DOWNLOAD_ERROR_MAX]);
+/* Of a machine; memory_end is 0. */
+struct download_costs download_costs_of(const struct profile *profile,
+                                        const struct load_list *list);
+
+/* Reads the name of a strategy; false: it is none's. */
+bool download_parse_strategy(const char *text, enum strategy *strategy);
 const char *download_strategy_name(enum strategy strategy);
 
 /* Lists the messages of a strategy. x may be DOWNLOAD_X_BEST: the smallest of those that take the
@@ -135,18 +139,3 @@ uint64_t download_closed_ns(const struct download_costs *costs, const struct net
 
 /* The least time of any strategy: all that the nodes of a range need once over the host's port. */
 uint64_t download_bound_ns(const struct download_costs *costs, const struct network *network);
-
-/* The paper's machine: a cube whose host reaches every node, and data sets of M bytes, each Delta
- * on from the one before. */
-struct download_paper {
-    uint64_t beta_ns, beta_host_ns, tau_ns;
-    uint64_t set_bytes;  /* M */
-    uint64_t step_bytes; /* Delta */
-};
-
-/* Formulae (6) to (9), the latter two for one x. In (6) to (8) each node's set goes whole, with all
- * that it has in common with its neighbours. */
-uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims);
-uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims);
-uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x);
-uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x);

@@ -9,8 +9,8 @@
  *                here. Its circuit brings its table and then the outputs, each to its place. A host
  *                with a link for each of several ranges of nodes does so in each (lanes)
  *
- * COLLECT is repeated until it has an answer, as an offer is (loader.c): after 300 ms, or 20 ms
- * when the node has said RETRY. GRANT is answered by the circuit.
+ * COLLECT is repeated until it has an answer, as an offer is (loader.c). GRANT is answered by the
+ * circuit.
  *
  * Who is silent is told as in a download, by the same list: all nodes that have not said how much
  * they have, then all whose outputs are not here. Whatever a node says that cannot be so ends the
@@ -28,11 +28,7 @@
 #include "wire/circuit.h"
 #include "wire/gather.h"
 
-enum {
-    AHEAD_MAX = 32,         /* ranges that collect ahead of the one that is granted */
-    REPEAT_US = 300 * 1000, /* COLLECT without an answer */
-    RETRY_US = 20 * 1000    /* one that a node had to put off, or the router */
-};
+enum { AHEAD_MAX = 32 /* ranges that collect ahead of the one that is granted */ };
 
 static const uint32_t NAME_OF_GATHER = UINT32_C(1) << 31; /* no message's and no offer's */
 
@@ -108,7 +104,6 @@ enum controller_refusal controller_gather(struct controller *controller, uint64_
                                    .waiting = nodes_of(controller),
                                    .again_us = UINT64_MAX};
     controller->phase = PHASE_GATHER;
-    controller->silence_reported = false;
     silence_await_all(controller);
     return CONTROLLER_OK;
 }
@@ -344,13 +339,6 @@ void gatherer_pump(struct controller *controller)
     } else if (gathers(controller, GATHER_COLLECTS)) {
         ask_again(controller);
         ask_more(controller);
-    }
-}
-
-void gatherer_wait(struct controller *controller)
-{
-    if (controller->gather.again_us <= controller->now_us) {
-        controller->gather.again_us = controller->now_us + RETRY_US;
     }
 }
 

@@ -37,8 +37,6 @@
 
 enum {
     OFFERS_MAX = 32,          /* messages ahead of the next that are offered */
-    REPEAT_US = 300 * 1000,   /* an offer without an answer */
-    RETRY_US = 20 * 1000,     /* one that a node had no room for, or the router */
     SLICE_BYTES = 256 * 1024, /* of a message at a time, so that it is known how far it is */
     SILENCE_REPORT_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
 };
@@ -411,13 +409,6 @@ void loader_pump(struct controller *controller)
         repeat_offers(controller);
         offer_more(controller);
         open_next(controller);
-    }
-}
-
-void loader_wait(struct controller *controller)
-{
-    if (controller->offers_us <= controller->now_us) {
-        controller->offers_us = controller->now_us + RETRY_US;
     }
 }
 

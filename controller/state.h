@@ -239,8 +239,8 @@ struct controller {
     unsigned repairs;                   /* messages to such nodes, so far */
     uint32_t repaired;                  /* nodes that were wrong, and are right */
     uint32_t oldest, newest;            /* of the silent: the first has been silent for longest */
-    uint32_t unasked; /* from here on they have not been asked since they were heard */
-    bool silence_reported;
+    uint32_t unasked;      /* from here on they have not been asked since they were heard */
+    bool silence_reported; /* of the present download: EVENT_LOAD_WAITS */
 
     /* run */
     uint32_t start_next;     /* START has gone to the nodes before this one */

@@ -446,15 +446,6 @@ static void free_job(void)
     job = (struct job){0};
 }
 
-static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256 sha;
-
-    sha256_begin(&sha);
-    sha256_add(&sha, data, bytes);
-    sha256_end(&sha, digest);
-}
-
 static void make_list(void)
 {
     uint32_t base = target_board()->image_base, top = base + 2 * PROTECTED_PAGE_BYTES;
@@ -478,7 +469,7 @@ static void make_list(void)
     load_segment_pack(job.list, 0, &image);
     load_segment_pack(job.list, 1, &block);
     CHECK(load_list_open(&job.open, job.list, LIST_BYTES));
-    digest_of(job.list, LIST_BYTES, job.digests[NODES + 1]);
+    sha256_of(job.list, LIST_BYTES, job.digests[NODES + 1]);
 }
 
 static void make_job(enum strategy strategy)
@@ -498,9 +489,9 @@ static void make_job(enum strategy strategy)
     for (uint32_t rank = 0; rank < NODES; rank++) {
         uint8_t *block = job.blocks + rank * BLOCK_BYTES;
         block_pack(block, &(struct block_header){rank, NODES, 1, 0});
-        digest_of(block, BLOCK_BYTES, job.digests[rank]);
+        sha256_of(block, BLOCK_BYTES, job.digests[rank]);
     }
-    digest_of(job.image, IMAGE_SENT, job.digests[NODES]);
+    sha256_of(job.image, IMAGE_SENT, job.digests[NODES]);
     job.strings[0] = job.image;
     job.strings[1] = job.blocks;
     job.segment_digests[0] = (const uint8_t(*)[DIGEST_BYTES])job.digests + NODES;

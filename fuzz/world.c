@@ -88,11 +88,7 @@ void world_list(struct world *world)
 
 void world_seal_list(struct world *world)
 {
-    struct sha256 sha;
-
-    sha256_begin(&sha);
-    sha256_add(&sha, world->list, sizeof world->list);
-    sha256_end(&sha, world->digest);
+    sha256_of(world->list, sizeof world->list, world->digest);
 }
 
 struct offer_body world_offer(const struct world *world, uint32_t count)

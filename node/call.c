@@ -22,8 +22,8 @@
  * - Every address that a program gives is data from outside. It is used only after program_memory
  *   or program_structure has found all its bytes inside the program's memory, and written only
  *   after program_writable or program_answer has found nothing read-only among them: E_FAULT
- *   otherwise. The kernel may no more write code, constants and common data than the program, and
- *   would fail.
+ *   otherwise. The kernel may no more write code, constants and read-only data than the program,
+ *   and would fail.
  * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
  *   not keep its node from answering others.
  */

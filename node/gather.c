@@ -160,13 +160,10 @@ static void fail(struct node *node, int status)
     }
 }
 
-/* The last program is over in every way: nothing of it takes model time any more. */
-static bool is_over(const struct node *node)
+/* Nothing takes model time any more, and none is about to begin. */
+static bool is_quiet(const struct node *node)
 {
-    return node->program != PROGRAM_RUNNING && node->program != PROGRAM_LOADING &&
-           !node->start_due && !(node->due & (REPORT_DUE_FAULT | REPORT_DUE_EXIT)) &&
-           node->load.state == LOAD_IDLE && engine_is_quiet(&node->engine) &&
-           router_quiet(&node->router) && router_schedule_carried(&node->router);
+    return node_is_over(node) && !node->start_due;
 }
 
 void gather_drop(struct node *node)
@@ -183,17 +180,7 @@ void gather_reset(struct node *node)
     node->output_address = node->output_count = 0;
 }
 
-/* Answers ------------------------------------------------------------------------------------- */
-
-static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
-{
-    uint8_t body[RTS_REPLY_BYTES];
-
-    rts_reply_pack(body, &(struct rts_reply_body){name});
-    if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK) {
-        node->dropped_requests++;
-    }
-}
+/* What the host asks -------------------------------------------------------------------------- */
 
 void gather_measure(struct node *node, const struct notice *notice)
 {
@@ -226,7 +213,7 @@ static void say_measured(struct node *node)
 {
     struct extent extent;
 
-    if (!is_over(node)) {
+    if (!is_quiet(node)) {
         return;
     }
     extent = measure(node);
@@ -286,18 +273,18 @@ void gather_collect(struct node *node, const struct notice *notice)
         return;
     }
     if (!is_known(node, &collect, notice->src)) {
-        if (!is_over(node)) {
-            answer(node, PACKET_RETRY, notice->src, collect.name);
+        if (!is_quiet(node)) {
+            node_answer(node, PACKET_RETRY, notice->src, collect.name);
             return;
         }
         if (!network_is_block(&node->router.network, node->router.id, collect.count)) {
-            answer(node, PACKET_CANCEL, notice->src, collect.name);
+            node_answer(node, PACKET_CANCEL, notice->src, collect.name);
             return;
         }
         begin(node, &collect, notice->src);
     }
     node->gather.granted |= collect.stage == COLLECT_GRANT;
-    answer(node, PACKET_QUEUED, notice->src, collect.name);
+    node_answer(node, PACKET_QUEUED, notice->src, collect.name);
 }
 
 /* True: there was a slot for it. */

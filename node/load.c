@@ -95,17 +95,6 @@ static bool has_room(const struct node *node, const struct offer_body *offer)
            offer->message_bytes <= end - base && offer->from_segment < offer->to_segment;
 }
 
-/* Answers an offer at once, or not at all: it is repeated until it has been answered. */
-static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
-{
-    uint8_t body[RTS_REPLY_BYTES];
-
-    rts_reply_pack(body, &(struct rts_reply_body){name});
-    if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK) {
-        node->dropped_requests++;
-    }
-}
-
 /* The download's name on this node is the one that the offer gives it: the OPEN names it, and one
  * of an earlier offer does not fit. */
 static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
@@ -138,12 +127,13 @@ static bool is_repair(const struct node *node, const struct offer_body *offer)
            offer->count == 1;
 }
 
-/* What an offer says; all else begins anew. */
+/* What an offer says; all else begins anew. The number goes from 255 on to 1: 0 is that there was
+ * none yet (report.c). */
 static void take_offer(struct load *load, uint32_t from, const struct offer_body *offer)
 {
     *load = (struct load){.from = from,
                           .name = offer->name,
-                          .number = (uint8_t)(load->number + 1),
+                          .number = (uint8_t)(load->number % UINT8_MAX + 1),
                           .count = offer->count,
                           .generation = offer->generation,
                           .from_segment = offer->from_segment,
@@ -194,17 +184,15 @@ void load_offer(struct node *node, const struct notice *notice)
     /* The host stops programs before it offers the next one, so its own OFFER is refused for good.
      * One by way of a parent may be here before the host's STOP, and is put off below. */
     if (node->program == PROGRAM_RUNNING && from == ID_HOST) {
-        answer(node, PACKET_CANCEL, from, offer.name);
+        node_answer(node, PACKET_CANCEL, from, offer.name);
         return;
     }
     gather_drop(node); /* the host has given it up, or is through with it */
     /* How the last program ended is told first: FAULT is made from the memory that it had. The
      * collective that it has begun goes on to its end, in that memory too; and circuits of others
      * that are still to pass need the turns of its links. */
-    if (node->program == PROGRAM_RUNNING || node->due & (REPORT_DUE_FAULT | REPORT_DUE_EXIT) ||
-        load->state != LOAD_IDLE || !engine_is_quiet(&node->engine) ||
-        !router_quiet(&node->router) || !router_schedule_carried(&node->router)) {
-        answer(node, PACKET_RETRY, from, offer.name);
+    if (!node_is_over(node)) {
+        node_answer(node, PACKET_RETRY, from, offer.name);
         return;
     }
     bool repair = is_repair(node, &offer);
@@ -215,7 +203,7 @@ void load_offer(struct node *node, const struct notice *notice)
     /* The parent goes on with its other children; the host hears from this node why it has no
      * program. */
     if (!has_room(node, &offer)) {
-        answer(node, PACKET_CANCEL, from, offer.name);
+        node_answer(node, PACKET_CANCEL, from, offer.name);
         fail(node, E_NO_ROOM);
         return;
     }

@@ -134,23 +134,6 @@ static int send_cts(struct node *node, const struct unexpected *message,
     return router_send(&node->router, PACKET_CTS, message->src, body, sizeof body);
 }
 
-/* A reply that has only a name: QUEUED, RETRY, CANCEL. */
-static int send_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
-{
-    uint8_t body[RTS_REPLY_BYTES];
-
-    rts_reply_pack(body, &(struct rts_reply_body){name});
-    return router_send(&node->router, kind, dst, body, sizeof body);
-}
-
-/* Answers an RTS at once, or not at all: it is repeated until it has been answered. */
-static void answer(struct node *node, uint8_t kind, const struct unexpected *message)
-{
-    if (send_reply(node, kind, message->src, message->id) != E_OK) {
-        node->dropped_requests++;
-    }
-}
-
 /* Joins a receive and a message of the queue; false when there is no slot for the CTS. Of another
  * node's long message only the CTS is sent here; its bytes come later (match_open). */
 static bool join(struct node *node, struct request *request, unsigned index)
@@ -324,7 +307,7 @@ void match_rts(struct node *node, const struct notice *notice)
         return;
     }
     if (!takes_messages(node, rts.generation)) {
-        answer(node, PACKET_CANCEL, &message);
+        node_answer(node, PACKET_CANCEL, message.src, message.id);
         return;
     }
     /* Repeated, because the answer was late or is still under way. The receive stays joined with
@@ -337,22 +320,22 @@ void match_rts(struct node *node, const struct notice *notice)
         return;
     }
     if (is_stored(node, message.src, message.id)) {
-        answer(node, PACKET_QUEUED, &message);
+        node_answer(node, PACKET_QUEUED, message.src, message.id);
         return;
     }
     /* It comes behind one that is not known here, whose RTS found no slot or no place: stored now,
      * it would overtake that one. */
     uint32_t behind = rts.behind;
     if (behind && !is_known(node, message.src, behind)) {
-        answer(node, PACKET_RETRY, &message);
+        node_answer(node, PACKET_RETRY, message.src, message.id);
         return;
     }
     /* QUEUED only if it has stayed in the queue: store() may have sent its CTS. */
     unsigned before = node->unexpected_count;
     if (!store(node, &message, UNEXPECTED_MAX)) {
-        answer(node, PACKET_RETRY, &message);
+        node_answer(node, PACKET_RETRY, message.src, message.id);
     } else if (node->unexpected_count > before) {
-        answer(node, PACKET_QUEUED, &message);
+        node_answer(node, PACKET_QUEUED, message.src, message.id);
     }
 }
 
@@ -394,7 +377,7 @@ void match_deny(struct node *node, uint32_t dst, uint32_t name)
 bool match_send_cancels(struct node *node)
 {
     while (node->cancel_count &&
-           send_reply(node, PACKET_CANCEL, node->cancels[0].dst, node->cancels[0].name) == E_OK) {
+           node_reply(node, PACKET_CANCEL, node->cancels[0].dst, node->cancels[0].name) == E_OK) {
         node->cancel_count--;
         memmove(&node->cancels[0], &node->cancels[1], node->cancel_count * sizeof node->cancels[0]);
     }
@@ -402,7 +385,7 @@ bool match_send_cancels(struct node *node)
         return node->cancel_count > 0;
     }
     while (node->unexpected_count && router_slots_free(&node->router) >= REPLY_SLOTS &&
-           send_reply(node, PACKET_CANCEL, node->unexpected[0].src, node->unexpected[0].id) ==
+           node_reply(node, PACKET_CANCEL, node->unexpected[0].src, node->unexpected[0].id) ==
                E_OK) {
         forget_stored(node, 0);
     }

@@ -83,6 +83,30 @@ uint32_t node_id(const struct node *node)
     return node->router.id;
 }
 
+/* A download that goes on is seen by its own state, for PROGRAM_LOADING is a part of it. */
+bool node_is_over(const struct node *node)
+{
+    return node->program != PROGRAM_RUNNING &&
+           !(node->due & (REPORT_DUE_FAULT | REPORT_DUE_EXIT)) && node->load.state == LOAD_IDLE &&
+           engine_is_quiet(&node->engine) && router_quiet(&node->router) &&
+           router_schedule_carried(&node->router);
+}
+
+int node_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
+{
+    uint8_t body[RTS_REPLY_BYTES];
+
+    rts_reply_pack(body, &(struct rts_reply_body){name});
+    return router_send(&node->router, kind, dst, body, sizeof body);
+}
+
+void node_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
+{
+    if (node_reply(node, kind, dst, name) != E_OK) {
+        node->dropped_requests++;
+    }
+}
+
 /* Offers a circuit that is held at a port to whom it is for. It may stay held: the router keeps it
  * until it is accepted or refused, and its sender waits. A step's circuit is accepted when its step
  * comes (collective.c); program_end and a download look again at those that are still held. */

@@ -17,3 +17,13 @@ struct sha256 {
 void sha256_begin(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *data, uint32_t bytes);
 void sha256_end(struct sha256 *sha, uint8_t digest[32]);
+
+/* Of all that is hashed at once. */
+static inline void sha256_of(const void *data, uint32_t bytes, uint8_t digest[32])
+{
+    struct sha256 sha;
+
+    sha256_begin(&sha);
+    sha256_add(&sha, data, bytes);
+    sha256_end(&sha, digest);
+}

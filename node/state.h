@@ -28,7 +28,7 @@ enum {
     UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
     POOL_MAX = UNEXPECTED_MAX + 1, /* buffers for eager messages; the last for one to oneself */
     POOL_BYTES = OPEN_INLINE_MAX,
-    ASK_AGAIN_US = 300 * 1000,         /* an RTS or OFFER without an answer is repeated */
+    ASK_AGAIN_US = 300 * 1000,         /* an RTS, OFFER or COLLECT without an answer is repeated */
     ANSWER_RETRY_US = 2 * 1000,        /* next try after RETRY, or after a busy hop */
     SOON_US = 100,                     /* after a hop that is still in a collective; */
     SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
@@ -37,7 +37,8 @@ enum {
     CLEAR_SLICE_BYTES = 256 * 1024,
     TEST_SOON_US = 10, /* a test that follows another sooner has had no work in between: */
     REST_US = 1000,    /* it rests so long, unless a request comes to its end before */
-    REPLY_SLOTS = 6,   /* slots kept for answers: with fewer no RTS or OFFER is sent or taken */
+    REPLY_SLOTS =
+        6, /* slots kept for answers: with fewer no RTS, OFFER or COLLECT is sent or taken */
     /* A program that ends leaves at most so many RTSs without a CTS. While one runs, only an RTS
      * that was repeated, because its answer was late, brings a CTS too many. */
     CANCELS_MAX = ECUBE_REQUESTS_MAX
@@ -108,7 +109,7 @@ enum { FEEDS_MAX = SOURCES_MAX }; /* messages to children that are under way */
 struct load {
     uint8_t state;      /* enum load_state */
     uint8_t child;      /* enum child_state of the node that is served now */
-    uint8_t number;     /* of this download, counted here: its circuits' tokens carry it */
+    uint8_t number;     /* of this download, counted here; 0: there was none. Tokens carry it */
     uint8_t generation; /* of its program, as the host counts: the same on all nodes */
     bool opened;        /* its circuit has been accepted */
     uint8_t feeds_used; /* of `feeds` */
@@ -406,6 +407,15 @@ uint64_t report_deadline(const struct node *node);
 
 /* Handles notices and moves what can move; true when more is waiting. */
 bool node_work(struct node *node);
+
+/* Whether the last program is over in every way: nothing of it takes model time any more. */
+bool node_is_over(const struct node *node);
+
+/* Sends QUEUED, RETRY or CANCEL, which have only a name. E_FULL: no slot now. */
+int node_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name);
+/* Answers an RTS, an OFFER or a COLLECT at once, or not at all: it is repeated until it has been
+ * answered. */
+void node_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name);
 
 /* Ends the program: drops its requests and tells those who wait for it. */
 void program_end(struct node *node, enum program_state state, int32_t status);

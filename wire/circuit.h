@@ -147,6 +147,11 @@ static inline uint32_t open_match(const uint8_t *packet)
     return get32(packet + 20);
 }
 
+static inline uint8_t open_flags(const uint8_t *packet)
+{
+    return packet[30];
+}
+
 /* What `match` holds with OPEN_REQUEST; behind is 0 when nothing is before it. */
 static inline uint32_t open_request_names(uint32_t name, uint32_t behind)
 {
@@ -160,7 +165,7 @@ static inline uint32_t open_name(const uint8_t *packet)
 
 static inline uint32_t open_behind(const uint8_t *packet)
 {
-    return packet[30] & OPEN_BEHIND ? NAME_BIT | get16(packet + 22) : 0;
+    return open_flags(packet) & OPEN_BEHIND ? NAME_BIT | get16(packet + 22) : 0;
 }
 
 static inline uint32_t open_tag(const uint8_t *packet)
@@ -172,7 +177,7 @@ static inline uint32_t open_tag(const uint8_t *packet)
 static inline uint32_t open_charged(const uint8_t *packet)
 {
     uint32_t length = open_length(packet), tag = open_tag(packet);
-    bool image = (packet[30] & (OPEN_IMAGE | OPEN_SCHEDULE)) == OPEN_IMAGE;
+    bool image = (open_flags(packet) & (OPEN_IMAGE | OPEN_SCHEDULE)) == OPEN_IMAGE;
 
     return image && tag <= length ? length - tag : length;
 }
@@ -180,11 +185,6 @@ static inline uint32_t open_charged(const uint8_t *packet)
 static inline uint16_t open_epoch(const uint8_t *packet)
 {
     return get16(packet + 28);
-}
-
-static inline uint8_t open_flags(const uint8_t *packet)
-{
-    return packet[30];
 }
 
 static inline uint8_t open_generation(const uint8_t *packet)

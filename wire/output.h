@@ -51,7 +51,7 @@ static inline struct ecube_abi_piece output_piece_at(const uint8_t *table, uint3
 
 static inline uint32_t output_piece_bytes(const struct output *output, uint32_t piece)
 {
-    return get32(output->bytes + OUTPUT_HEADER_BYTES + piece * OUTPUT_PIECE_BYTES + 4);
+    return output_piece_at(output->bytes + OUTPUT_HEADER_BYTES, piece).bytes;
 }
 
 /* Looks whether `length` bytes, all pieces of a program's output, are what they should be: pieces

@@ -18,6 +18,7 @@
 #include "host/machine/link_maker.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
+#include "wire/run.h"
 
 enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
@@ -233,8 +234,9 @@ const struct option_row options_machine[] = {
      "environment has in ECUBE_LINKS)",
      option_text, OPTION_AT(struct machine_arguments, links)},
     {"patience", "TIME",
-     "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
-     "a debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "link timeout, and stall limit of boot, download and the way of outputs: how long a node may "
+     "be silent, halted by a debugger for example, before it counts as dead, and how long a boot "
+     "may show nothing new "
      "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
      take_patience, OPTION_AT(struct machine_arguments, patience_ms)},
     {"kernel", "FILE", "kernel image, when it is not beside the tool", option_text,
@@ -281,18 +283,6 @@ static void take_data(const struct option_row *option, char *text, void *target)
              &(struct job_data){.kind = option->kind, .path = text, .name = text});
 }
 
-/* Whether a path goes up: "..", as a part of it. */
-static bool goes_up(const char *path)
-{
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* NAME[=FILE] */
 static void take_file(const struct option_row *option, char *text, void *target)
 {
@@ -302,10 +292,12 @@ static void take_file(const struct option_row *option, char *text, void *target)
     if (equals) {
         *equals = '\0';
     }
-    if (text[0] == '\0' || goes_up(text)) {
-        command_line_reject("--file %.200s: the name that programs open it by has no '..' in it, "
-                            "and is not empty",
-                            text);
+    if (!block_name_is_good(text)) {
+        command_line_reject(
+            "--file %.200s: give it the name that programs open it by, a path of up "
+            "to %d bytes that does not begin with '/' and has no '.', '..' or '//' "
+            "in it: --file NAME=%.200s",
+            text, BLOCK_NAME_BYTES - 1, equals ? equals + 1 : text);
     }
     for (unsigned i = 0; i < arguments->count; i++) {
         if (arguments->list[i].kind == BLOCK_FILE && strcmp(arguments->list[i].name, text) == 0) {
@@ -371,7 +363,7 @@ const struct option_row options_data[] = {
 const struct option_row options_stdin[] = {
     {"stdin", "RANKS",
      "which programs read the tool's standard input, to its end: 0 (rank 0, the default of a file "
-     "or a pipe), all or none",
+     "or a pipe), all or none, for example in a loop of the shell that reads a list itself",
      option_text, OPTION_AT(struct data_arguments, standard_input)},
     {0},
 };
@@ -401,8 +393,8 @@ const struct option_row options_load[] = {
     {"x", "N", "dimension of the smallest subcube (default: the best)", option_whole,
      OPTION_AT(struct load_arguments, x), .high = NETWORK_DIMS_MAX},
     {"timeout", "TIME",
-     "end a run that takes longer: boot, download and programs together (default 10m; units are "
-     "ms, s, m and h, a number alone is seconds)",
+     "end a run that takes longer: boot, download, programs and outputs together (default 10m; "
+     "units are ms, s, m and h, a number alone is seconds)",
      options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
     {.more = options_outputs, OPTION_AT(struct load_arguments, outputs)},
     {"json", "FILE",

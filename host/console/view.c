@@ -265,7 +265,9 @@ static void print_outputs(FILE *file, const json_t *outputs)
         fprintf(file, ", to %s", path);
     }
     if (folder) {
-        fprintf(file, ", %.0f files to %s", number_of(outputs, "files"), folder);
+        double files = number_of(outputs, "files");
+
+        fprintf(file, ", %.0f file%s to %s", files, files == 1 ? "" : "s", folder);
     }
     fputc('\n', file);
 }

@@ -22,8 +22,8 @@ const char *job_request_path(const struct job_request *request)
 
 /* To JSON. ----------------------------------------------------------------------------------- */
 
-/* As it is when there is no such file: the reader of the request says so. A pattern is no file, but
- * its folder is one; nor is a file that is to be written. NULL stays null. */
+/* Of what is no file (a pattern, a file that is to be written, one that is missing, as its reader
+ * will say) the working directory and the path. NULL stays null. */
 static json_t *whole_path(const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL, *text = NULL;
@@ -168,7 +168,8 @@ static bool take_data(const json_t *list, struct job_request *request)
                                   .window = number_of(one, "window"),
                                   .stride = number_of(one, "stride"),
                                   .pad = json_is_true(json_object_get(one, "pad"))};
-        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE) {
+        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE ||
+            (data->kind == BLOCK_FILE && !block_name_is_good(data->name))) {
             return false;
         }
     }
@@ -196,7 +197,6 @@ static bool take_arguments(const json_t *list, struct job_request *request)
 bool job_request_from_json(const json_t *json, struct job_request *request)
 {
     const char *strategy = text_of(json, "strategy");
-    char error[DOWNLOAD_ERROR_MAX];
 
     *request = (struct job_request){
         .x = (int)json_integer_value(json_object_get(json, "x")),
@@ -204,7 +204,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
     };
-    return strategy && download_parse_strategy(strategy, &request->strategy, error) &&
+    return strategy && download_parse_strategy(strategy, &request->strategy) &&
            take_programs(json_object_get(json, "programs"), request) &&
            take_data(json_object_get(json, "data"), request) &&
            take_arguments(json_object_get(json, "arguments"), request);

@@ -25,13 +25,11 @@ struct job_program {
 struct job_data {
     uint32_t kind;    /* enum block_kind */
     const char *path; /* of BLOCK_PRIVATE with %r for the rank */
-    const char *name; /* as the user has given it; of BLOCK_FILE what its program opens */
+    const char *name; /* as the user has given it; of BLOCK_FILE what its program opens, of
+                       * BLOCK_STDIN "0" or "all" */
     uint64_t window;  /* of BLOCK_INPUT, as the two below: 0: an equal part for each node */
     uint64_t stride;  /* from window to window; 0: the window */
     bool pad;         /* behind the file's end zeros go on */
-    /* of BLOCK_STDIN: what standard input had, which stays; its name is "0" or "all" */
-    const uint8_t *bytes;
-    uint64_t byte_count;
 };
 
 /* Paths and arguments are the caller's. */

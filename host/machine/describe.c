@@ -6,7 +6,6 @@
 #include "host/machine/describe.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/job/doing.h"
@@ -33,6 +32,7 @@ json_t *describe_result(const struct machine *machine, int status)
     const struct machine_options *options = &machine->options;
     const struct job *job = &machine->job;
     uint32_t nodes = options->network.nodes;
+    bool named = machine->job_held || machine->aside.active; /* its outputs, if they are wanted */
 
     return json_pack(
         "{s:s, s:s, s:i, s:i, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "version",
@@ -44,7 +44,7 @@ json_t *describe_result(const struct machine *machine, int status)
         measured_ms(job->run_us), "status", status, "exits",
         programs_describe_exits(&machine->programs, machine->job_held), "reports",
         report_to_json(&job->reports), "outputs",
-        machine->job_held ? outputs_describe(&job->outputs) : json_null(), "plans",
+        named ? outputs_describe(&job->outputs) : json_null(), "plans",
         programs_describe_plans(machine->cache), "troubles", json_copy(machine->teller.troubles));
 }
 

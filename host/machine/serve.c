@@ -223,26 +223,29 @@ static void wait_for_machine(struct server *server, struct client *client, const
 
 static void serve_load(struct server *server, struct client *client, const json_t *request)
 {
-    struct job_request job;
+    const struct machine_options *options = &server->machine.options;
+    struct job_request wanted;
+    struct job job;
     struct message message;
 
-    if (!job_request_from_json(request, &job)) {
+    if (!job_request_from_json(request, &wanted)) {
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
         client_refuse(client, "the machine is busy: another program is running");
     } else if (booting(server) || machine_frees(&server->machine)) {
-        wait_for_machine(server, client, request, job.timeout_ms);
+        wait_for_machine(server, client, request, wanted.timeout_ms);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
                                       (int)server->machine.options.network.nodes));
         server->machine.options.verbose = json_is_true(json_object_get(request, "verbose"));
         server->runner = client;
-        if (machine_load(&server->machine, &job, &message) != 0) {
+        if (job_plan(&job, NULL, &wanted, &options->network, &options->profile, &message) != 0 ||
+            machine_load(&server->machine, &job, &message) != 0) {
             server->runner = NULL;
             client_refuse(client, message.text);
         }
     }
-    job_request_free(&job);
+    job_request_free(&wanted);
 }
 
 static void on_wait_tick(uv_timer_t *timer)

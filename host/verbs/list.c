@@ -14,9 +14,9 @@
 
 #include "host/machine/client.h"
 #include "host/console/fold.h"
-#include "host/command/options.h"
 #include "host/command/output.h"
 #include "host/machine/rundir.h"
+#include "host/command/command_line.h"
 #include "host/command/verbs.h"
 
 enum { ANSWER_MS = CLIENT_ANSWER_MS, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };

@@ -36,8 +36,8 @@ enum ecube_call {
     ECUBE_CALL_PROBE = 16,
     ECUBE_CALL_CANCEL = 17, /* (request): a receive that no message has found ends, E_CANCELLED */
     ECUBE_CALL_ABORT = 18,  /* (status): ends the programs of all nodes; does not return */
-    /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended (
-     * wire/output.h), until the next load; instead of what was named before */
+    /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended, until
+     * the next load (wire/output.h); instead of what was named before */
     ECUBE_CALL_OUTPUT = 19
 };
 

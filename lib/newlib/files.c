@@ -14,10 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/newlib/refuse.h"
 #include "lib/newlib/store.h"
-
-#undef errno
-extern int errno;
 
 enum {
     FILES_OPEN = 32,                  /* at a time */
@@ -37,12 +35,6 @@ static struct open_file {
     uint32_t at;
 } open_files[FILES_OPEN];
 
-static int refuse(int error)
-{
-    errno = error;
-    return -1;
-}
-
 /* A count, or a negative errno. */
 static int answer(int count)
 {
@@ -61,7 +53,8 @@ static struct open_file *open_at(int number)
     return &open_files[index];
 }
 
-/* The same, where it may be read, or written. */
+/* The same, if its access is another than `not_access`: O_WRONLY where it is to be read, O_RDONLY
+ * where it is to be written. EBADF otherwise. */
 static struct open_file *open_for(int number, int not_access)
 {
     struct open_file *open = open_at(number);

@@ -20,12 +20,10 @@
 
 #include "include/ecube/ecube.h"
 #include "lib/newlib/files.h"
+#include "lib/newlib/refuse.h"
 #include "lib/portable/call.h"
 #include "lib/portable/data.h"
 #include "wire/run.h"
-
-#undef errno
-extern int errno;
 
 enum { PROCESS_ID = 1, LINE_BYTES = 1024 };
 
@@ -41,12 +39,6 @@ int _kill(int process, int signal);
 int _getpid(void);
 int _gettimeofday(struct timeval *now, void *zone);
 clock_t _times(struct tms *times);
-
-static int refuse(int error)
-{
-    errno = error;
-    return -1;
-}
 
 /* Hands text to the kernel, which takes as much at a time as it has room for. */
 static int console_write(enum ecube_stream stream, const char *text, size_t bytes)

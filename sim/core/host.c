@@ -705,7 +705,7 @@ static void come_back(struct sim *sim)
         controller_forgive(&host->controller, now_us(sim));
         return;
     }
-    host->dead = host->gathers = false;
+    host->dead = host->gathers = host->stands = false;
     free_outputs(sim);
     host->incarnation++;
     for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {

@@ -60,15 +60,6 @@ static void find_right(struct fake_nodes *all)
     }
 }
 
-static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256 sha;
-
-    sha256_begin(&sha);
-    sha256_add(&sha, data, bytes);
-    sha256_end(&sha, digest);
-}
-
 static void make_list(struct fake_nodes *all)
 {
     uint32_t nodes = all->network.nodes;
@@ -92,7 +83,7 @@ static void make_list(struct fake_nodes *all)
     load_program_pack(all->list, 0, &program);
     load_segment_pack(all->list, FAKE_IMAGE, &image);
     load_segment_pack(all->list, FAKE_BLOCKS, &blocks);
-    digest_of(all->list, FAKE_LIST_BYTES, all->list_digest);
+    sha256_of(all->list, FAKE_LIST_BYTES, all->list_digest);
 }
 
 static void make_program(struct fake_nodes *all)
@@ -104,11 +95,11 @@ static void make_program(struct fake_nodes *all)
     all->messages = must(calloc(nodes, sizeof *all->messages));
     make_list(all);
     memset(all->image, 0x5a, FAKE_IMAGE_BYTES);
-    digest_of(all->image, FAKE_IMAGE_BYTES, all->image_digest[0]);
+    sha256_of(all->image, FAKE_IMAGE_BYTES, all->image_digest[0]);
     for (uint32_t rank = 0; rank < nodes; rank++) {
         block_pack(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES,
                    &(struct block_header){.rank = rank, .size = nodes});
-        digest_of(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, FAKE_BLOCK_BYTES,
+        sha256_of(all->blocks + (size_t)rank * FAKE_BLOCK_BYTES, FAKE_BLOCK_BYTES,
                   all->digests[rank]);
     }
     all->strings[FAKE_IMAGE] = all->image;

@@ -360,15 +360,6 @@ static bool all_started(struct fabric *fabric)
     return true;
 }
 
-static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256 sha;
-
-    sha256_begin(&sha);
-    sha256_add(&sha, data, bytes);
-    sha256_end(&sha, digest);
-}
-
 /* Where the list says that the block lies: behind the image, however long it is. */
 static uint32_t block_of(uint32_t image_bytes)
 {
@@ -401,7 +392,7 @@ void fabric_list(struct fabric *fabric, uint32_t image_bytes)
     load_program_pack(fabric->list, 0, &program);
     load_segment_pack(fabric->list, 0, &image);
     load_segment_pack(fabric->list, 1, &block);
-    digest_of(fabric->list, sizeof fabric->list, fabric->list_digest);
+    sha256_of(fabric->list, sizeof fabric->list, fabric->list_digest);
 }
 
 struct offer_body fabric_offer(struct fabric *fabric, uint32_t image_bytes, uint8_t generation)
@@ -476,10 +467,10 @@ static void make_blocks(struct fabric *fabric)
         uint8_t *block = fabric->blocks + rank * FABRIC_BLOCK_BYTES;
 
         block_pack(block, &(struct block_header){.rank = rank});
-        digest_of(block, FABRIC_BLOCK_BYTES, fabric->block_digests[rank]);
+        sha256_of(block, FABRIC_BLOCK_BYTES, fabric->block_digests[rank]);
         fabric->nodes[rank].started = false;
     }
-    digest_of(fabric->image, FABRIC_IMAGE_BYTES, fabric->image_digest[0]);
+    sha256_of(fabric->image, FABRIC_IMAGE_BYTES, fabric->image_digest[0]);
     fabric->strings[0] = fabric->image;
     fabric->strings[1] = fabric->blocks;
     fabric->digests[0] = (const uint8_t(*)[DIGEST_BYTES])fabric->image_digest;

@@ -442,6 +442,20 @@ TEST(a_neighbour_that_changes_its_name_is_dead)
     }
 }
 
+/* A node counts its downloads in one byte. */
+TEST(it_is_dead_however_many_downloads_came_before)
+{
+    struct fabric *fabric = fabric_make(2, 4096, 33, no_fault, ipsc860);
+
+    fabric->nodes[0].node->load.number = UINT8_MAX;
+    assert_true(fabric_start(fabric));
+    fabric_settle(fabric);
+    fabric_misname(fabric, 1, 0, 3);
+    fabric_settle(fabric);
+    assert_int_equal(dead_links_reported(fabric), 1);
+    fabric_free(fabric);
+}
+
 static bool two_receipts(struct fabric *fabric)
 {
     return fabric_count_events(fabric, PACKET_RECEIPT) == 2;

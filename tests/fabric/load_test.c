@@ -38,15 +38,6 @@ struct bundle {
     struct load_program program[PROGRAMS];
 };
 
-static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256 sha;
-
-    sha256_begin(&sha);
-    sha256_add(&sha, data, bytes);
-    sha256_end(&sha, digest);
-}
-
 /* The string that a segment has. */
 static unsigned base_of(const struct bundle *bundle, unsigned segment)
 {
@@ -69,7 +60,7 @@ static void add_string(struct bundle *bundle, unsigned i, uint64_t *seed)
         bundle->strings[i][k] = (uint8_t)memory_random(seed);
     }
     for (uint32_t k = 0; k < digests; k++) {
-        digest_of(bundle->strings[i] + k * segment->step, segment->bytes, bundle->digests[i][k]);
+        sha256_of(bundle->strings[i] + k * segment->step, segment->bytes, bundle->digests[i][k]);
     }
 }
 
@@ -112,7 +103,7 @@ static void seal(struct bundle *bundle)
         load_segment_pack(bundle->list, i, &bundle->segment[i]);
     }
     bundle->list_bytes = load_list_bytes(programs, bundle->segments);
-    digest_of(bundle->list, bundle->list_bytes, bundle->list_digest);
+    sha256_of(bundle->list, bundle->list_bytes, bundle->list_digest);
 }
 
 static void bundle_free(struct bundle *bundle)
@@ -729,7 +720,7 @@ TEST(a_list_with_segments_outside_is_refused)
     seal(bundle);
     assert_int_equal(status_of(bundle, offer_of(bundle)), E_OK);
     bundle->list[0] = 2; /* nodes that this network has not */
-    digest_of(bundle->list, bundle->list_bytes, bundle->list_digest);
+    sha256_of(bundle->list, bundle->list_bytes, bundle->list_digest);
     assert_int_equal(status_of(bundle, offer_of(bundle)), E_FORMAT);
     bundle_free(bundle);
 }

@@ -264,10 +264,7 @@ static int status_of(const struct load_program *program)
     fabric_settle(fabric);
     offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
     load_program_pack(fabric->list, 0, program);
-    struct sha256 sha;
-    sha256_begin(&sha);
-    sha256_add(&sha, fabric->list, sizeof fabric->list);
-    sha256_end(&sha, fabric->list_digest);
+    sha256_of(fabric->list, sizeof fabric->list, fabric->list_digest);
     offer_pack(body, &offered);
     load_offer(node, &offer);
     assert_int_equal(node->load.state, LOAD_RECEIVING);

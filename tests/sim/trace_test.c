@@ -164,11 +164,8 @@ static char *traced(struct sim_options options, uint64_t events, size_t *bytes)
     assert_int_equal(pread(fd, text, *bytes, 0), *bytes);
     close(fd);
 
-    struct sha256 sha;
     uint8_t digest[32];
-    sha256_begin(&sha);
-    sha256_add(&sha, text, (uint32_t)*bytes);
-    sha256_end(&sha, digest);
+    sha256_of(text, (uint32_t)*bytes, digest);
     assert_memory_equal(digest, result.digest, sizeof digest);
     return text;
 }

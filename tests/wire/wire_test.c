@@ -100,18 +100,15 @@ TEST(an_open_is_laid_out_as_drawn)
     assert_true(open_possible(packet, OPEN_BYTES));
 }
 
-TEST(of_a_download_alone_the_bytes_in_front_take_no_model_time)
+TEST(of_downloads_and_gathers_alone_the_bytes_in_front_take_no_model_time)
 {
     static const struct {
         uint32_t length, tag, charged;
         uint8_t flags;
-    } cases[] = {{100, 30, 70, OPEN_IMAGE},
-                 {100, 100, 0, OPEN_IMAGE},
-                 {100, 101, 100, OPEN_IMAGE},
-                 {100, 0, 100, OPEN_IMAGE},
-                 {100, 30, 100, 0},
-                 {100, 30, 100, OPEN_EAGER},
-                 {100, 30, 100, OPEN_SCHEDULE | OPEN_IMAGE}};
+    } cases[] = {{100, 30, 70, OPEN_IMAGE},  {100, 30, 70, OPEN_IMAGE | OPEN_OUTPUT},
+                 {100, 100, 0, OPEN_IMAGE},  {100, 101, 100, OPEN_IMAGE},
+                 {100, 0, 100, OPEN_IMAGE},  {100, 30, 100, 0},
+                 {100, 30, 100, OPEN_EAGER}, {100, 30, 100, OPEN_SCHEDULE | OPEN_IMAGE}};
     uint8_t packet[OPEN_BYTES];
 
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -293,6 +290,25 @@ TEST(a_block_names_data_as_drawn)
     assert_false(block_unpack(block, sizeof block, &header));
 }
 
+TEST(a_file_has_the_name_that_programs_find_it_by)
+{
+    static const char *const good[] = {"a", "a/b", "..x", ".x", "a/...", "a.", "a/b/c.d"};
+    static const char *const bad[] = {"",   "/",   "/a",  "a/",   "a//b", ".",
+                                      "..", "./a", "a/.", "../a", "a/..", "a/../b"};
+    char longest[BLOCK_NAME_BYTES + 1] = "";
+
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(block_name_is_good(good[i]));
+    }
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(block_name_is_good(bad[i]));
+    }
+    memset(longest, 'n', BLOCK_NAME_BYTES - 1);
+    assert_true(block_name_is_good(longest));
+    longest[BLOCK_NAME_BYTES - 1] = 'n';
+    assert_false(block_name_is_good(longest));
+}
+
 TEST(what_a_program_says_is_laid_out_as_drawn)
 {
     static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), 1, 0, U16(0x1234)};
@@ -469,21 +485,6 @@ TEST(a_row_of_the_table_of_outputs_is_laid_out_as_drawn)
     assert_int_equal(row.rank, 3);
     assert_int_equal(row.bytes, 70000);
     assert_memory_equal(row.digest, golden + 8, DIGEST_BYTES);
-}
-
-TEST(the_bytes_in_front_of_an_image_take_no_model_time)
-{
-    uint8_t packet[OPEN_BYTES];
-    struct open_body open = {.length = 1000, .tag = 40, .flags = OPEN_IMAGE | OPEN_OUTPUT};
-
-    open_pack(packet, &open);
-    assert_int_equal(open_charged(packet), 960);
-    open.flags = 0; /* a message's tag is its own affair */
-    open_pack(packet, &open);
-    assert_int_equal(open_charged(packet), 1000);
-    open = (struct open_body){.length = 1000, .tag = 1001, .flags = OPEN_IMAGE};
-    open_pack(packet, &open);
-    assert_int_equal(open_charged(packet), 1000);
 }
 
 /* Two of one number would not compile. */
