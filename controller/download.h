@@ -8,6 +8,9 @@
  * halvings left, and that block last: the host works while roots scatter, and the last, small block
  * ends last. On a cube the blocks are subcubes of dimension d-1, d-2, ..., x and x.
  *
+ * When the host has a link for each of several ranges (network.h), all this is of each range: it is
+ * served like a network of its own, while the others are.
+ *
  * Example  cube:3, x = 1: node 4 (nodes 4 to 7), node 2 (2 and 3), node 0 (0 and 1)
  *          ring:6, x = 0: node 3 (3 to 5), node 2, node 1, node 0
  * Units    bytes and ns of model time; an element is a byte
@@ -38,7 +41,9 @@ enum {
     STRATEGIES = STRATEGY_SEQUENTIAL_SCATTER + 1,
     STRATEGY_NAMES = STRATEGY_AUTO + 1,
     DOWNLOAD_X_BEST = -1,
-    DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
+    /* Decremental scattering has no more on any network: with a host link for each of 16 ranges 4
+     * halvings have been made. A message to each node is for machines of up to so many. */
+    DOWNLOAD_MESSAGES_MAX = NETWORK_HOST_LINKS_MAX * (NETWORK_HALVINGS_MAX - 4 + 1),
     DOWNLOAD_ERROR_MAX = 160
 };
 
@@ -84,6 +89,10 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
                         const struct network *network, const struct download_costs *costs,
                         char error[DOWNLOAD_ERROR_MAX]);
 
+/* The messages of decremental scattering with this x; how many. */
+unsigned download_decremental(const struct network *network, unsigned x,
+                              struct download_message messages[DOWNLOAD_MESSAGES_MAX]);
+
 /* What a strategy would do, for people who compare. */
 struct download_choice {
     enum strategy strategy;
@@ -120,9 +129,13 @@ uint64_t download_replay_ns(const struct download_costs *costs, const struct net
  *                            halvings, the host's other messages
  *
  * On a cube all d are 1, and b = M + (count - 1) Delta: so decremental is formula (9).
+ *
+ * With a host link for each of 2^l ranges of a cube of dimension D, it is (9) for dimension D - l,
+ * and one hop more for each message but the last: the host reaches other nodes than a range's first
+ * through that one.
  */
 uint64_t download_closed_ns(const struct download_costs *costs, const struct network *network,
                             enum strategy strategy, unsigned x);
 
-/* The least time of any strategy: all that nodes need once over the host's one port. */
-uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes);
+/* The least time of any strategy: all that the nodes of a range need once over the host's port. */
+uint64_t download_bound_ns(const struct download_costs *costs, const struct network *network);

@@ -8,8 +8,9 @@
  *            without a free slot forgets an offer, and one whose last program is not over says so
  *            CANCEL: it runs a program, and the download has failed
  *   READY    CTS has come: it waits there for its circuit, whose turn may be later
- *   OPENED   the circuit is being set up, issued at the model time at which the one before was
- *            complete: the host of the paper sends one message at a time
+ *   OPENED   the circuit is being set up, issued at the model time at which the one before to the
+ *            same range was complete: the host of the paper sends one message at a time, and one
+ *            with a link for each of several ranges so over each of them
  *            Refused by a hop that is busy: SENT again
  *   DONE     it has been accepted; its bytes flow, and its root gives them on by halving
  *
@@ -47,6 +48,12 @@ struct sending {
     uint32_t root, count;
     uint32_t from, to; /* segments */
 };
+
+/* The model time of the host's port that serves a node. */
+static uint64_t *clock_to(struct controller *controller, uint32_t root)
+{
+    return &controller->clocks_ns[network_range_of(controller->config.network, root)];
+}
 
 static unsigned messages_of(const struct controller *controller)
 {
@@ -126,7 +133,10 @@ enum controller_refusal controller_load(struct controller *controller,
     controller->message_next = controller->offered = controller->repairs = 0;
     controller->offers_us = UINT64_MAX;
     /* The machine's time goes on: this program comes behind whatever any node has done. */
-    controller->clock_base_ns = controller->clock_ns = controller->reported_ns;
+    controller->clock_base_ns = controller->reported_ns;
+    for (unsigned i = 0; i < NETWORK_HOST_LINKS_MAX; i++) {
+        controller->clocks_ns[i] = controller->reported_ns;
+    }
     controller->clock_end_ns = controller->repair_end_ns = controller->reported_ns;
     controller->given_bytes = 0;
     controller->answers = controller->receipts = controller->repaired = 0;
@@ -301,7 +311,7 @@ static struct circuit_source source_of(struct controller *controller, struct con
                                    .match = controller->nodes[sending->root].match,
                                    .tag = load->list_bytes,
                                    .flags = OPEN_IMAGE,
-                                   .issue_ns = controller->clock_ns,
+                                   .issue_ns = *clock_to(controller, sending->root),
                                    .data = {load->list, data},
                                    .bytes = {load->list_bytes, slice},
                                    .more = (uint32_t)(all - slice),
@@ -362,7 +372,7 @@ static void begin_repair(struct controller *controller)
     }
     struct controller_node *node = &controller->nodes[rank];
     struct node_load *load = &node->load;
-    controller->clock_ns = clock_max(controller->clock_ns, controller->clock_end_ns);
+    *clock_to(controller, rank) = clock_max(*clock_to(controller, rank), controller->clock_end_ns);
     controller->repair_first = load->repair_next;
     controller->repairing = rank;
     controller->repairs++;
@@ -459,7 +469,7 @@ static void take_answer(struct controller *controller, const struct notice *noti
 
     if (notice->kind == NOTICE_ACCEPTED) {
         root_of(controller, index)->offer = OFFER_DONE;
-        controller->clock_ns = notice->done_ns;
+        *clock_to(controller, sending_of(controller, index).root) = notice->done_ns;
         controller->message_next++;
     } else if (notice->status == E_REFUSED || notice->status == E_BUSY) {
         /* A link of its way was held, on a ring by what a stopped program still had under way

@@ -173,17 +173,27 @@ struct controller_question {
 
 enum gathering { GATHER_MEASURING, GATHER_MEASURED, GATHER_COLLECTS };
 
+/* One range after another of those that the host takes in over one port: all nodes, unless it has a
+ * link for each of several ranges of nodes. */
+struct gather_lane {
+    bool granted; /* the present range's root has been told to send */
+    bool receiving;
+    uint8_t port;                      /* over this port of the host */
+    uint32_t next, end;                /* COLLECT has gone to its nodes before this one; its end */
+    uint32_t rank, count, range_bytes; /* the present range; rank == end: all are here */
+    uint64_t data_at;                  /* where its outputs go */
+};
+
 /* Where a gather is; it goes on while the phase is PHASE_GATHER. */
 struct controller_gather {
     uint8_t stage; /* enum gathering */
-    bool granted;  /* the present range's root has been told to send */
-    bool receiving;
     uint32_t name;
-    uint32_t next;    /* MEASURE, or COLLECT, has gone to the nodes before this one */
+    uint32_t next;    /* MEASURE has gone to the nodes before this one */
     uint32_t waiting; /* for so many MEASUREDs */
+    uint32_t done;    /* the outputs of so many nodes are here */
     unsigned ahead;   /* ranges that were told to collect and are not here */
-    uint32_t rank, count, range_bytes; /* the present range */
-    uint64_t bytes, data_at;           /* of all outputs; where those of the range go */
+    struct gather_lane lanes[NETWORK_HOST_LINKS_MAX];
+    uint64_t bytes; /* of all outputs */
     uint64_t base_ns, end_ns;
     uint64_t again_us; /* when COLLECT is to be repeated; UINT64_MAX */
     struct gather_plan plan;
@@ -253,7 +263,8 @@ struct controller {
     unsigned message_next;   /* the one to open, or whose answer is awaited */
     unsigned offered;        /* the messages before this one have been offered */
     uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
-    uint64_t clock_base_ns, clock_ns, clock_end_ns;
+    uint64_t clock_base_ns, clock_end_ns;
+    uint64_t clocks_ns[NETWORK_HOST_LINKS_MAX]; /* of the host, for each range that it serves */
     uint64_t repair_end_ns;
     uint64_t given_bytes; /* to circuits, without lists */
     struct controller_feed feeds[SOURCES_MAX];

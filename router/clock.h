@@ -11,6 +11,8 @@
  * (open_charged, wire/circuit.h). Of a circuit to or from the host xi, and tau of its link, are
  * sigma times as much.
  *
+ * At a host with a link for each of several ranges ps and pr do not count: each link is a port.
+ *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
  * (i+k-1)*element.
  *

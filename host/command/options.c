@@ -133,6 +133,15 @@ int options_find_network(const char *text, const struct network_limits *limits,
                        : -1;
 }
 
+int options_find_host_links(const struct machine_arguments *arguments, struct network *network,
+                            struct message *message)
+{
+    return arguments->host_links == 0 ||
+                   network_parse_host_links(network, arguments->host_links, message->text)
+               ? 0
+               : -1;
+}
+
 char *options_name_operations(int key, const char *text, void *input)
 {
     struct choice choice;
@@ -202,6 +211,16 @@ const struct option_row options_network[] = {
     {0},
 };
 
+const struct option_row options_host_links[] = {
+    {"host-links", "N",
+     "host links that are used at the same time, a power of two up to 16: one for each of N ranges "
+     "of nodes, which halving makes (default: one to node 0 and to each of its neighbours, one "
+     "message at a time)",
+     option_whole, OPTION_AT(struct machine_arguments, host_links), .low = 1,
+     .high = NETWORK_NODES_MAX},
+    {0},
+};
+
 const struct option_row options_machine[] = {
     {"algorithm", "NAME",
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
@@ -225,6 +244,7 @@ const struct option_row options_machine[] = {
     {"qemu", "FILE", "QEMU to run, when it is not the board's in PATH", option_text,
      OPTION_AT(struct machine_arguments, qemu)},
     {.more = options_network},
+    {.more = options_host_links},
     {0},
 };
 
@@ -512,7 +532,8 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
         .profile_name = arguments->profile};
     if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
-        0) {
+            0 ||
+        options_find_host_links(arguments, &options->network, message) != 0) {
         return -1;
     }
     network_name(&options->network, options->network_name);
@@ -658,7 +679,7 @@ int options_add_injection(struct machine_options *options, const char *text, boo
         return -1;
     }
     if (!(kill ? network_parse_node(&options->network, what, &ends[0], message->text)
-               : network_parse_link(&options->network, what, ends, message->text))) {
+               : network_parse_cable(&options->network, what, ends, message->text))) {
         return -1;
     }
     injection->a = ends[0];

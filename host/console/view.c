@@ -280,12 +280,16 @@ void view_result(struct view *view, const json_t *result)
     const json_t *download = json_object_get(result, "download");
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
-    char *text;
+    unsigned host_links = (unsigned)number_of(result, "host_links");
+    char *text, over[40] = "";
     size_t bytes;
 
     view_clear(view);
     if (view->quiet) {
         return;
+    }
+    if (host_links > 0) {
+        snprintf(over, sizeof over, " over %u host link%s", host_links, host_links == 1 ? "" : "s");
     }
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
@@ -295,9 +299,9 @@ void view_result(struct view *view, const json_t *result)
                 nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
-        fprintf(file, "download  %s, x %.0f, sends %.0f, %.0f bytes, receipts %u of %u\n",
+        fprintf(file, "download  %s, x %.0f, sends %.0f%s, %.0f bytes, receipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "sends"), number_of(download, "bytes"), receipts, nodes);
+                number_of(download, "sends"), over, number_of(download, "bytes"), receipts, nodes);
     } else if (receipts > 0) {
         double wall_ms = number_of(download, "wall_ms");
         char wall[40] = "";
@@ -305,14 +309,14 @@ void view_result(struct view *view, const json_t *result)
         if (wall_ms > 0) { /* a simulated one takes none */
             snprintf(wall, sizeof wall, "wall %.1f ms, ", wall_ms);
         }
-        fprintf(file,
-                "download  %s, x %.0f, sends %.0f, %.0f bytes, model %.3f us, predicted %s%.3f us, "
-                "%sreceipts %u of %u\n",
-                string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "sends"), number_of(download, "bytes"),
-                number_of(download, "model_us"),
-                json_is_true(json_object_get(download, "contends")) ? "at least " : "",
-                number_of(download, "predicted_us"), wall, receipts, nodes);
+        fprintf(
+            file,
+            "download  %s, x %.0f, sends %.0f%s, %.0f bytes, model %.3f us, predicted %s%.3f us, "
+            "%sreceipts %u of %u\n",
+            string_of(download, "strategy"), number_of(download, "x"), number_of(download, "sends"),
+            over, number_of(download, "bytes"), number_of(download, "model_us"),
+            json_is_true(json_object_get(download, "contends")) ? "at least " : "",
+            number_of(download, "predicted_us"), wall, receipts, nodes);
         print_repairs(file, download);
     }
     print_outputs(file, json_object_get(result, "outputs"));

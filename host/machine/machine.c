@@ -508,7 +508,7 @@ static void cut_short(struct machine *machine, int status)
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
     case PHASE_GATHER:
-        cut.done = machine->controller.gather.rank;
+        cut.done = machine->controller.gather.done;
         troubles_tell_cut(&machine->programs, &cut);
         stop_gather(machine);
         break;

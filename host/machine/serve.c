@@ -389,8 +389,9 @@ static void serve_info(struct server *server, struct client *client)
     client_tell(
         client,
         json_pack(
-            "{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event", "end",
-            "status", 0, "name", server->options->name, "network", machine->options.network_name,
+            "{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event",
+            "end", "status", 0, "name", server->options->name, "network",
+            machine->options.network_name, "host_links", machine->options.network.host_links,
             "nodes", (int)machine->options.network.nodes, "state", state_text(server), "age_s",
             (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory", server->rundir.path,
             "board", target_board()->name, "kernel", machine->target.kernel, "chain",
@@ -436,7 +437,7 @@ static void serve_fault(struct machine *machine, struct client *client, const ch
     uint32_t ends[2];
     struct message message;
 
-    if (!(cut ? network_parse_link(network, what, ends, message.text)
+    if (!(cut ? network_parse_cable(network, what, ends, message.text)
               : network_parse_node(network, what, ends, message.text))) {
         client_refuse(client, message.text);
         return;

@@ -308,14 +308,20 @@ static void print_summary(const struct sim_run *run, FILE *file)
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
     double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    unsigned host_links = run->arguments.network.host_links;
+    char over[40] = "";
     struct rusage usage;
+
+    if (host_links > 0) {
+        snprintf(over, sizeof over, " over %u host link%s", host_links, host_links == 1 ? "" : "s");
+    }
 
     getrusage(RUSAGE_SELF, &usage);
     if (options->scenario != SIM_LOAD && r->receipts && !run->arguments.program) {
         fprintf(file,
-                "\ndownload  decremental, x %u, sends %u, %" PRIu64
+                "\ndownload  decremental, x %u, sends %u%s, %" PRIu64
                 " bytes, model %.3f us, predicted %.3f us, receipts %u of %u",
-                options->download_x, r->download_sends, r->download_bytes,
+                options->download_x, r->download_sends, over, r->download_bytes,
                 (double)r->download_ns / 1e3, (double)run->predicted_ns / 1e3, r->receipts,
                 (unsigned)run->arguments.network.nodes);
     }

@@ -45,7 +45,7 @@ struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t ima
     CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
     return (struct sim_estimate){.x = plan.x,
                                  .predicted_ns = plan.predicted_ns,
-                                 .bound_ns = download_bound_ns(&costs, options->network.nodes)};
+                                 .bound_ns = download_bound_ns(&costs, &options->network)};
 }
 
 uint64_t sim_download_predicted_ns(const struct sim_run *run)
@@ -215,8 +215,9 @@ json_t *sim_describe(const struct sim_run *run, int status)
 {
     const struct sim_arguments *arguments = &run->arguments;
     json_t *result = json_pack(
-        "{s:s, s:s, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network", arguments->network_name,
-        "nodes", (int)arguments->network.nodes, "profile",
+        "{s:s, s:s, s:i, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network",
+        arguments->network_name, "host_links", arguments->network.host_links, "nodes",
+        (int)arguments->network.nodes, "profile",
         report_profile(arguments->machine.profile, &arguments->options.profile), "status", status);
 
     if (arguments->program) {

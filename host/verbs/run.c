@@ -61,9 +61,8 @@ static const struct option_row option_rows[] = {
      "its operation, root and size; repeatable",
      plan_list_add, OPTION_AT(struct run, plans)},
     {"cut", "A-B@PHASE",
-     "cut a link at the beginning of boot, download, run or gather (of outputs), or later "
-     "(@run+2s; a number alone is "
-     "ms), to see what happens",
+     "cut a link (A may be 'host') at the beginning of boot, download, run or gather (of outputs), "
+     "or later (@run+2s; a number alone is ms), to see what happens",
      add_word, OPTION_AT(struct run, cuts)},
     {"kill", "N@PHASE", "kill a node likewise", add_word, OPTION_AT(struct run, kills)},
     {"cross", "A-B,C-D",

@@ -12,6 +12,7 @@
 #include "node/sha256.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
+#include "tests/networks.h"
 #include "wire/gather.h"
 #include "wire/output.h"
 
@@ -123,10 +124,8 @@ static void leave_all(const struct left *left)
 }
 
 /* Started programs that have left as many bytes as `bytes_of` says, and ended. */
-static struct left make_with(const char *network, struct profile profile, uint64_t seed,
-                             struct memory_fault faults, uint32_t (*bytes_of)(uint32_t rank))
+static struct left make_in(struct fabric *fabric, uint32_t (*bytes_of)(uint32_t rank))
 {
-    struct fabric *fabric = fabric_make_named(network, DATA_BYTES, seed, faults, profile);
     struct left left = make_running(fabric, bytes_of);
 
     assert_true(fabric_start(fabric));
@@ -134,6 +133,19 @@ static struct left make_with(const char *network, struct profile profile, uint64
     end_programs(fabric);
     assert_true(fabric_run(fabric, run_is_over));
     return left;
+}
+
+static struct left make_with(const char *network, struct profile profile, uint64_t seed,
+                             struct memory_fault faults, uint32_t (*bytes_of)(uint32_t rank))
+{
+    return make_in(fabric_make_named(network, DATA_BYTES, seed, faults, profile), bytes_of);
+}
+
+static struct left make_over(unsigned host_links, const char *network, struct profile profile,
+                             uint64_t seed, uint32_t (*bytes_of)(uint32_t rank))
+{
+    return make_in(fabric_make_linked(network, host_links, DATA_BYTES, seed, no_fault, profile),
+                   bytes_of);
 }
 
 static struct left make(const char *network, struct profile profile, uint64_t seed,
@@ -256,6 +268,34 @@ TEST(what_programs_have_left_comes_in_the_time_that_is_predicted)
     }
 }
 
+/* Over host links of their own ranges send at the same time, each its parts one after another. */
+TEST(what_comes_over_several_host_links_takes_the_time_that_is_predicted)
+{
+    static const char *const names[] = {"cube:2", "cube:3",   "cube:4",    "cube:5",
+                                        "ring:7", "mesh:3x4", "torus:4x3", "torus:5x5"};
+    const struct profile profiles[] = {ipsc860, slow_host, fast_host};
+    uint32_t (*const sizes[])(uint32_t) = {equal, small, nothing, unequal};
+    uint64_t seed = 1;
+
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
+        struct network network = network_of(names[n]);
+        uint64_t before_ns = UINT64_MAX;
+        for (unsigned links = 1; network_set_host_links(&network, links); links *= 2) {
+            struct left left =
+                make_over(links, names[n], profiles[n % 3], seed++, sizes[(n + links) % 4]);
+            gather(&left);
+            check_gathered(&left);
+            free_left(&left);
+            left = make_over(links, names[n], ipsc860, seed++, equal);
+            gather(&left);
+            check_gathered(&left);
+            assert_true(left.end.gather.predicted_ns < before_ns);
+            before_ns = left.end.gather.predicted_ns;
+            free_left(&left);
+        }
+    }
+}
+
 /* The plan has the x for which the closed form is least. */
 TEST(on_a_cube_with_equal_outputs_the_time_is_that_of_the_closed_form)
 {
@@ -277,6 +317,61 @@ TEST(on_a_cube_with_equal_outputs_the_time_is_that_of_the_closed_form)
                             gather_cube_ns(&profiles[p], 3, x, sizes[s](0)));
             }
             free_left(&left);
+        }
+    }
+}
+
+static uint32_t large(uint32_t rank)
+{
+    (void)rank;
+    return PIECES_BYTES / 2;
+}
+
+/* None waits for a link that others use. */
+TEST(ranges_with_a_host_link_each_send_at_the_same_time)
+{
+    struct left left = make_over(4, "cube:3", ipsc860, 3, large);
+    struct fabric *fabric = left.fabric;
+    struct controller_outputs outputs = {left.table, left.data, left.scratch};
+    unsigned most = 0;
+
+    left.collects = false;
+    gather(&left);
+    controller_collect(&fabric->controller, &outputs, fabric->now_us);
+    for (unsigned round = 0; round < 100000 && !is_gathered(fabric); round++) {
+        unsigned receiving = 0;
+        fabric_round(fabric);
+        for (unsigned i = 0; i < 4; i++) {
+            receiving += fabric->controller.gather.lanes[i].receiving;
+        }
+        most = receiving > most ? receiving : most;
+    }
+    left.end = fabric->last_event;
+    check_gathered(&left);
+    assert_int_equal(most, 4);
+    free_left(&left);
+}
+
+/* When each range is one message, it is that of the smaller cube with all in one. */
+TEST(each_range_takes_the_closed_time_of_a_smaller_cube)
+{
+    const struct profile profiles[] = {ipsc860, slow_host, fast_host, unit};
+
+    for (unsigned dims = 0; dims <= 8; dims++) {
+        for (unsigned log2 = 0; log2 <= dims && log2 <= 4; log2++) {
+            struct network network;
+            assert_true(network_make(&network, NETWORK_CUBE, NULL, dims));
+            assert_true(network_set_host_links(&network, 1u << log2));
+            struct gather_node *nodes = must(malloc(gather_scratch_bytes(&network)));
+            for (uint32_t rank = 0; rank < network.nodes; rank++) {
+                nodes[rank] = (struct gather_node){.bytes = 1000, .room = UINT32_MAX};
+            }
+            for (unsigned p = 0; p < 4; p++) {
+                assert_int_equal(
+                    gather_replay(&network, &profiles[p], &(struct gather_plan){0}, nodes),
+                    gather_cube_ns(&profiles[p], dims - log2, dims - log2, 1000));
+            }
+            free(nodes);
         }
     }
 }
@@ -430,7 +525,7 @@ TEST(a_download_forgets_what_the_program_before_has_left)
 
 static bool some_came(struct fabric *fabric)
 {
-    return fabric->controller.gather.receiving || fabric->controller.phase != PHASE_GATHER;
+    return fabric->controller.gather.lanes[0].receiving || fabric->controller.phase != PHASE_GATHER;
 }
 
 static bool is_quiet(struct fabric *fabric)
