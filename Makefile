@@ -70,10 +70,10 @@ PLANNER := $(call in,planner,build.c expand.c) \
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c pieces.c pipeline.c receipt.c \
-	report.c request.c sha256.c wait.c)
+	region.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c pipeline.c plans.c programs.c query.c silence.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c pipeline.c plans.c programs.c query.c regions.c silence.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -83,7 +83,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
-	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c)
+	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c region.c)
 LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
@@ -97,15 +97,16 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,data.c doing.c job.c job_list.c outputs.c pages.c programs.c records.c request.c troubles.c) \
+	$(call in,host/job,data.c doing.c draft.c job.c job_list.c outputs.c pages.c programs.c records.c region_job.c \
+		request.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
-		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
+		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c run.c up.c)
+	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c region.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -118,7 +119,7 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
 	examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/fir/fir.c \
 	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
-	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
+	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c examples/smooth/smooth.c \
 	examples/transpose/transpose.c examples/trees/trees.c
 # The host's side of those that work on data.
 EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
@@ -130,7 +131,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
 		fold_test.c host_link_test.c image_test.c job_list_test.c machine_test.c native_file_test.c pages_test.c \
-		placement_test.c plan_blocks_test.c \
+		placement_test.c plan_blocks_test.c region_job_test.c \
 		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
@@ -150,7 +151,7 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
 	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
-	open_test.c order_test.c owed_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c \
+	open_test.c order_test.c owed_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,bundle.c collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)
@@ -171,14 +172,14 @@ SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c que
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c filer.c formats.c \
-	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c secret.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
-	mathematics.c messages.c mirrors.c misbehave.c mistakes.c sizes.c taker.c talker.c thread.c traffic.c window.c)
+	mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c load.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \

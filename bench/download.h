@@ -3,9 +3,8 @@
  * beside one bare link's time for as many bytes as the busiest link carries.
  *
  * The busiest link is that of the host over which half of the nodes get theirs, or give theirs
- * back. Digests and copies are those of all nodes at once, of as many bytes as each
- * holds: a program does
- * them as the kernel does, on the same machine.
+ * back. Digests and copies are those of all nodes at once, of as many bytes as each holds: a
+ * program does them as the kernel does, on the same machine.
  *
  * Units    ms
  * Errors   a run that fails is said on stderr and shows as failed

@@ -5,7 +5,6 @@
 
 #include "bench/simgrid_run.h"
 #include "bench/timed_run.h"
-#include "planner/closed_form.h"
 
 enum {
     PATH_BYTES = 300,

@@ -7,11 +7,9 @@
  * estimated from the two smaller cubes before it. A row that would take more time than is left, or
  * more than three quarters of the available memory, is listed and not run.
  */
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -21,7 +21,6 @@
  */
 #include <string.h>
 
-#include "controller/cables.h"
 #include "controller/internal.h"
 #include "router/router.h"
 

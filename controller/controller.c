@@ -31,6 +31,7 @@
 #include "drivers/status.h"
 #include "router/port.h"
 #include "router/router.h"
+#include "wire/circuit.h"
 #include "wire/message.h"
 #include "wire/packet.h"
 
@@ -222,6 +223,14 @@ static bool pump_owed(struct controller *controller)
     return true;
 }
 
+/* It is not its turn: what is due waits a moment, for a deadline must not lie behind. */
+static void put_off(const struct controller *controller, uint64_t *due_us)
+{
+    if (*due_us <= controller->now_us) {
+        *due_us = controller->now_us + RETRY_US;
+    }
+}
+
 /* Everything that may be sent now. A node gets START and STOP in the order in which the owner
  * wanted them, so nothing later goes while one of them waits for room. What is owed comes next: it
  * is small, and a program may stand for want of it. Questions and offers are repeated anyway. */
@@ -231,9 +240,11 @@ static void pump(struct controller *controller)
         query_pump(controller);
         loader_pump(controller);
         gatherer_pump(controller);
+        regions_pump(controller);
     } else {
-        loader_wait(controller);
-        gatherer_wait(controller);
+        put_off(controller, &controller->offers_us);
+        put_off(controller, &controller->gather.again_us);
+        put_off(controller, &controller->region.again_us);
     }
     router_move(&controller->router, controller->now_us);
     router_flush(&controller->router);
@@ -315,6 +326,7 @@ static void take_packet(struct controller *controller, const struct notice *noti
     if (controller->phase == PHASE_GATHER) {
         gatherer_packet(controller, notice);
     }
+    regions_packet(controller, notice);
     switch (notice->packet_kind) {
     case PACKET_LINKS: take_links(controller, notice); break;
     case PACKET_CTS:
@@ -327,11 +339,34 @@ static void take_packet(struct controller *controller, const struct notice *noti
     }
 }
 
+/* A circuit has come: programs have left something, or it is a part of a region. */
+static void take_open(struct controller *controller, unsigned port)
+{
+    const uint8_t *packet = router_open_at(&controller->router, port);
+
+    if (packet && open_flags(packet) & OPEN_OUTPUT && regions_owns(open_match(packet))) {
+        regions_open(controller, port, packet);
+    } else {
+        gatherer_open(controller, port);
+    }
+}
+
+static bool is_of_circuit(const struct notice *notice)
+{
+    return notice->kind == NOTICE_FEED || notice->kind == NOTICE_ACCEPTED ||
+           notice->kind == NOTICE_REFUSED || notice->kind == NOTICE_SENT ||
+           notice->kind == NOTICE_FILLED || notice->kind == NOTICE_RECEIVED;
+}
+
 static void take_notice(struct controller *controller, const struct notice *notice)
 {
+    if (is_of_circuit(notice) && regions_owns(notice->token)) {
+        regions_notice(controller, notice);
+        return;
+    }
     switch (notice->kind) {
     case NOTICE_PACKET: take_packet(controller, notice); break;
-    case NOTICE_OPEN: gatherer_open(controller, notice->port); break;
+    case NOTICE_OPEN: take_open(controller, notice->port); break;
     case NOTICE_FILLED:
     case NOTICE_RECEIVED: gatherer_notice(controller, notice); break;
     case NOTICE_CROSSED: /* in the boot the nodes' LINKS say more */
@@ -441,6 +476,7 @@ uint64_t controller_deadline(const struct controller *controller)
     deadline_us = earlier(deadline_us, controller->offers_us);
     deadline_us = earlier(deadline_us, controller->gather.again_us);
     deadline_us = earlier(deadline_us, controller->end_us);
+    deadline_us = earlier(deadline_us, regions_deadline(controller));
     return earlier(deadline_us, query_deadline(controller));
 }
 

@@ -35,6 +35,7 @@
 
 #include "controller/download.h"
 #include "controller/gather_plan.h"
+#include "include/ecube/abi.h"
 #include "network/network.h"
 #include "router/clock.h"
 #include "wire/report.h"
@@ -67,6 +68,7 @@ struct controller_config {
         quiet_us;   /* without a word from programs, after which nodes are asked whether they stand;
                         * wall time; 0: 1 s */
     bool boot_held; /* the boot is not over before controller_release_boot */
+    bool attended;  /* the owner may call controller_attend: programs may wait at regions */
     struct plan_cache *cache; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
     void *memory;             /* controller_memory_bytes(network), 8-aligned */
@@ -126,6 +128,20 @@ enum event_kind {
     EVENT_GATHERED,        /* all are: from base_ns to model_ns; gather: bytes, predicted_ns */
     EVENT_GATHER_FAILED,   /* at `rank`: reason, status; those of done nodes are here */
 
+    /* Of a rendezvous: all programs wait at the region, since base_ns. Parts say how large it is.
+     * The owner moves bytes (controller_move), or gives up. */
+    EVENT_REGION_ATTENDED,
+    EVENT_REGION_PROGRESS, /* the parts of done nodes have moved */
+    /* All have, or are still wanted, for what came was wrong: from base_ns to model_ns; gather:
+     * bytes, predicted_ns; done parts are right */
+    EVENT_REGION_MOVED,
+    EVENT_REGION_LEFT, /* the programs have been told to go on: parts are not looked at any more */
+    EVENT_REGION_FAILED, /* at `rank`: reason, status. It is over; the programs wait as before. Of
+                          * REGION_UNKNOWN the names of its regions are at body, each with a zero
+                          * byte */
+    EVENT_REGION_WAITS,  /* programs wait at a region, its name is at body, and nobody is there;
+                          * told once in a run */
+
     EVENT_STATE,    /* `rank` has answered a question: state */
     EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over; whoever
                      * asked, the controller itself included */
@@ -160,6 +176,15 @@ enum gather_failure {
     GATHER_ERROR,      /* it could not take or pass on outputs: status; E_LINK_DEAD breaks, too */
     GATHER_WRONG,      /* it sends other outputs than it has said that it has */
     GATHER_STOPPED     /* by controller_stop */
+};
+
+/* EVENT_REGION_FAILED */
+enum region_failure {
+    REGION_UNKNOWN = 1, /* its program waits at another region, and has none of this name */
+    REGION_GONE,        /* its program had ended before */
+    REGION_ENDED,       /* its program has ended */
+    REGION_ERROR,       /* it could not take its part, or send it: status */
+    REGION_WRONG        /* it sends another part than it has said that it has */
 };
 
 /* EVENT_ENDED */
@@ -218,8 +243,9 @@ const struct controller_event *controller_event(struct controller *controller);
 enum controller_refusal {
     CONTROLLER_OK,
     CONTROLLER_BOOTS,
-    CONTROLLER_BUSY,  /* another program is being downloaded, or runs */
-    CONTROLLER_BROKEN /* a node or link is dead, or nodes were reset */
+    CONTROLLER_BUSY,   /* another program is being downloaded, or runs */
+    CONTROLLER_BROKEN, /* a node or link is dead, or nodes were reset */
+    CONTROLLER_IDLE    /* no program runs, or not everywhere yet */
 };
 
 /* What a load brings to the nodes, and by which messages. All memory stays the owner's, unchanged
@@ -254,6 +280,42 @@ struct controller_outputs {
 /* Collects it, in answer to EVENT_MEASURED: EVENT_GATHER_PROGRESS, EVENT_GATHERED. */
 void controller_collect(struct controller *controller, const struct controller_outputs *outputs,
                         uint64_t now_us);
+
+/* A node's part of what is moved; the owner's memory. */
+struct controller_part {
+    uint8_t *data; /* where the bytes are, or go */
+    uint32_t bytes;
+    bool wanted;  /* they are to be moved; then, that what came was wrong */
+    bool attends; /* the program waits; then region_bytes is the size of its region */
+    bool sent;    /* these two are the controller's: a circuit has taken so many of them */
+    uint32_t given;
+    uint32_t region_bytes;
+    uint8_t
+        digest[DIGEST_BYTES]; /* SHA-256: to be scattered, the right one; gathered, the node's */
+    uint8_t row[8 + DIGEST_BYTES]; /* the controller's: a row of wire/gather.h */
+};
+
+/* Whom the programs meet at a region. Memory is the owner's until EVENT_REGION_LEFT or
+ * EVENT_REGION_FAILED, the end of the run or controller_withdraw, and then until
+ * controller_quiet. */
+struct controller_rendezvous {
+    const char *region;            /* its name: less than ECUBE_NAME_MAX characters */
+    struct controller_part *parts; /* one for each node */
+    void *scratch;                 /* gather_scratch_bytes(network), 8-aligned */
+};
+
+/* Waits, however long, until all programs wait at a region: EVENT_REGION_ATTENDED. */
+enum controller_refusal controller_attend(struct controller *controller,
+                                          const struct controller_rendezvous *rendezvous,
+                                          uint64_t now_us);
+/* Moves the parts that are wanted, one after the other in the order of ranks: EVENT_REGION_MOVED.
+ * Those that are wanted then may be moved again, after another controller_attend. */
+void controller_move(struct controller *controller, enum ecube_region_way way, uint64_t now_us);
+/* The programs go on, with what has moved last: EVENT_REGION_LEFT. */
+void controller_leave(struct controller *controller, uint64_t now_us);
+/* Gives up without an event, but for programs that leave already. They wait as before; of what was
+ * scattered parts may lie in their regions. */
+void controller_withdraw(struct controller *controller, uint64_t now_us);
 
 /* Only in LOADED. */
 void controller_run(struct controller *controller, uint64_t now_us);

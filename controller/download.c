@@ -14,6 +14,12 @@
  *
  * The last block is the smallest, so its own scattering, which nothing hides, is the shortest.
  *
+ * Where the host has a link for each of several ranges (network.h), each range is served as if it
+ * were the network, at the same time as the others; so the last range to end has the time of all.
+ * Messages stand in turn, one of each range, then the next of each:
+ *
+ *     cube:3, two host links, x = 0    2: 2, 3 | 6: 6, 7 | 1 | 5 | 0 | 4
+ *
  * Recursion is as deep as a network has halvings.
  */
 #include "controller/download.h"
@@ -31,8 +37,19 @@ static const char *const names[STRATEGY_NAMES] = {
     [STRATEGY_PIPELINED] = "pipelined",     [STRATEGY_AUTO] = "auto",
 };
 
-bool download_parse_strategy(const char *text, enum strategy *strategy,
-                             char error[DOWNLOAD_ERROR_MAX])
+struct download_costs download_costs_of(const struct profile *profile, const struct load_list *list)
+{
+    uint64_t sigma = profile->sigma_permille;
+
+    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
+                                                   profile->tau_ns * sigma / 1000,
+                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
+                                   .tau_ns = profile->element_ns,
+                                   .list = list};
+}
+
+bool download_parse_strategy(const char *text, enum strategy *strategy)
 {
     for (unsigned i = 0; i < STRATEGY_NAMES; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -40,10 +57,6 @@ bool download_parse_strategy(const char *text, enum strategy *strategy,
             return true;
         }
     }
-    snprintf(error, DOWNLOAD_ERROR_MAX,
-             "unknown strategy '%.40s': use auto, decremental, sequential, scatter, "
-             "sequential-scatter or pipelined",
-             text);
     return false;
 }
 
@@ -55,46 +68,6 @@ const char *download_strategy_name(enum strategy strategy)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-/* The paper. --------------------------------------------------------------------------------- */
-
-/* (6): the host does all, one node after another. */
-uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims)
-{
-    return (UINT64_C(1) << dims) * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
-}
-
-/* (7): one message to node 0, which halves d times. */
-uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims)
-{
-    uint64_t nodes = UINT64_C(1) << dims;
-
-    return paper->beta_host_ns + paper->set_bytes * nodes * paper->tau_ns + dims * paper->beta_ns +
-           paper->set_bytes * (nodes - 1) * paper->tau_ns;
-}
-
-/* (8): the subcube of node 0 by one message, then the host serves the others one by one. Host and
- * root work at the same time; whoever is later ends it. */
-uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x)
-{
-    uint64_t inside = UINT64_C(1) << x, outside = (UINT64_C(1) << dims) - inside;
-    uint64_t host = outside * (paper->beta_host_ns + paper->set_bytes * paper->tau_ns);
-    uint64_t scatter = x * paper->beta_ns + paper->set_bytes * (inside - 1) * paper->tau_ns;
-
-    return paper->beta_host_ns + paper->set_bytes * inside * paper->tau_ns + larger(host, scatter);
-}
-
-/* (9): d - x + 1 messages, then x halvings of the last subcube. */
-uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x)
-{
-    uint64_t sent = dims - x + 1, common = paper->set_bytes - paper->step_bytes;
-    uint64_t host = sent * (paper->beta_host_ns + common * paper->tau_ns) +
-                    paper->step_bytes * (UINT64_C(1) << dims) * paper->tau_ns;
-    uint64_t scatter = x * (paper->beta_ns + common * paper->tau_ns) +
-                       paper->step_bytes * ((UINT64_C(1) << x) - 1) * paper->tau_ns;
-
-    return host + scatter;
 }
 
 /* Bytes. ------------------------------------------------------------------------------------- */
@@ -176,12 +149,13 @@ static uint64_t transfer_ns(const struct download_costs *costs, uint64_t bytes, 
     return bytes * costs->tau_ns + (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
 }
 
-/* From the host to a node: its link to node 0 is none of the network's, those to others stand for
- * the first hop. */
+/* From the host to a node: the first hop is its link. */
 static uint64_t host_message_ns(const struct download_costs *costs, const struct network *network,
                                 uint32_t root, uint64_t bytes)
 {
-    return costs->beta_host_ns + transfer_ns(costs, bytes, network_distance(network, 0, root));
+    unsigned behind = network_distance(network, network_host_root(network, root), root);
+
+    return costs->beta_host_ns + transfer_ns(costs, bytes, 1 + behind);
 }
 
 static uint64_t node_message_ns(const struct download_costs *costs, const struct network *network,
@@ -220,67 +194,76 @@ uint64_t download_replay_limited_ns(const struct download_costs *costs,
                                     const struct download_message *messages, unsigned count,
                                     uint64_t limit_ns)
 {
-    uint64_t host_ns = 0, end_ns = 0;
+    uint64_t host_ns[NETWORK_HOST_LINKS_MAX] = {0}, end_ns = 0;
 
     for (unsigned i = 0; i < count && end_ns <= limit_ns; i++) {
         uint32_t root = messages[i].root, nodes = messages[i].count;
         struct amount amount = amount_of(costs->list, root, nodes);
+        uint64_t *sent_ns = &host_ns[network_range_of(network, root)];
 
         if (messages[i].parcel_bytes > 0) {
-            end_ns = larger(end_ns,
-                            pipeline_replay_ns(costs, network, &messages[i], &host_ns, limit_ns));
+            end_ns =
+                larger(end_ns, pipeline_replay_ns(costs, network, &messages[i], sent_ns, limit_ns));
             continue;
         }
-        host_ns += host_message_ns(costs, network, root, amount.bytes);
-        end_ns = larger(end_ns, host_ns + scatter_ns(costs, network, root, nodes, amount));
+        *sent_ns += host_message_ns(costs, network, root, amount.bytes);
+        end_ns = larger(end_ns, *sent_ns + scatter_ns(costs, network, root, nodes, amount));
     }
     return end_ns <= limit_ns ? end_ns : UINT64_MAX;
 }
 
-/* Start-ups are left out: whatever a strategy does, the host's port must send all once. */
-uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
+/* Start-ups are left out: whatever a strategy does, the host's port must send all of a range once.
+ */
+uint64_t download_bound_ns(const struct download_costs *costs, const struct network *network)
 {
-    return amount_of(costs->list, 0, nodes).bytes * costs->tau_ns;
+    uint64_t bound_ns = 0;
+
+    for (unsigned i = 0; i < network_ranges(network); i++) {
+        uint32_t count, first = network_range(network, i, &count);
+        bound_ns = larger(bound_ns, amount_of(costs->list, first, count).bytes * costs->tau_ns);
+    }
+    return bound_ns;
 }
 
-/* The halvings of node 0, with which all strategies are made: what it would give away at each, and
- * the time of that. ---------------------------------------------------------------------------- */
+/* The halvings of a range's first node, with which all strategies are made: what it would give away
+ * at each, and the time of that. --------------------------------------------------------------- */
 
 struct halving {
-    uint32_t count, half; /* of ranks from 0 on; it keeps the first half */
+    uint32_t count, half; /* of ranks from the first on; it keeps the first half */
     uint64_t host_ns;     /* the host sends the second to its root */
-    uint64_t own_host_ns; /* the host sends all of it to node 0 */
-    uint64_t node_ns;     /* node 0 sends the second half to its root */
+    uint64_t own_host_ns; /* the host sends all of it to the first node */
+    uint64_t node_ns;     /* the first node sends the second half to its root */
     uint64_t given_ns;    /* whose block then takes so long */
-    uint64_t scatter_ns;  /* node 0's does, from here on */
+    uint64_t scatter_ns;  /* the first node's does, from here on */
 };
 
 struct chain {
+    uint32_t first;
     unsigned halvings;
-    struct halving at[NETWORK_HALVINGS_MAX + 1]; /* the last is node 0 alone */
+    struct halving at[NETWORK_HALVINGS_MAX + 1]; /* the last is the first node alone */
 };
 
 static void make_chain(struct chain *chain, const struct download_costs *costs,
-                       const struct network *network)
+                       const struct network *network, unsigned range)
 {
-    uint32_t count = network->nodes;
-    struct amount amount = amount_of(costs->list, 0, count);
+    uint32_t count, first = chain->first = network_range(network, range, &count);
+    struct amount amount = amount_of(costs->list, first, count);
 
-    chain->halvings = network_halvings(network);
+    chain->halvings = network_parts(network, count);
     for (unsigned i = 0; i <= chain->halvings; i++) {
         struct halving *at = &chain->at[i];
 
         *at = (struct halving){.count = count};
-        at->own_host_ns = host_message_ns(costs, network, 0, amount.bytes);
+        at->own_host_ns = host_message_ns(costs, network, first, amount.bytes);
         if (count == 1) {
             break;
         }
-        uint32_t half = at->half = network_half(network, count);
-        struct amount given = amount_in(&amount, costs->list, half, count - half);
-        at->host_ns = host_message_ns(costs, network, half, given.bytes);
-        at->node_ns = node_message_ns(costs, network, 0, half, given.bytes);
-        at->given_ns = scatter_ns(costs, network, half, count - half, given);
-        amount = amount_in(&amount, costs->list, 0, half);
+        uint32_t half = at->half = network_half(network, count), root = first + half;
+        struct amount given = amount_in(&amount, costs->list, root, count - half);
+        at->host_ns = host_message_ns(costs, network, root, given.bytes);
+        at->node_ns = node_message_ns(costs, network, first, root, given.bytes);
+        at->given_ns = scatter_ns(costs, network, root, count - half, given);
+        amount = amount_in(&amount, costs->list, first, half);
         count = half;
     }
     for (unsigned i = chain->halvings; i-- > 0;) {
@@ -289,10 +272,16 @@ static void make_chain(struct chain *chain, const struct download_costs *costs,
     }
 }
 
-/* What the host sends when node 0's own block has x halvings left. */
+/* The block of the first node with x halvings left: all, when there are fewer. */
+static unsigned block_at(const struct chain *chain, unsigned x)
+{
+    return x < chain->halvings ? chain->halvings - x : 0;
+}
+
+/* What the host sends when the first node's own block has x halvings left. */
 static uint64_t decremental_ns(const struct chain *chain, unsigned x)
 {
-    unsigned last = chain->halvings - x;
+    unsigned last = block_at(chain, x);
     uint64_t host_ns = 0, end_ns = 0;
 
     for (unsigned i = 0; i < last; i++) {
@@ -302,13 +291,13 @@ static uint64_t decremental_ns(const struct chain *chain, unsigned x)
     return larger(end_ns, host_ns + chain->at[last].own_host_ns + chain->at[last].scatter_ns);
 }
 
-/* The host's messages to single nodes, from `first` on. */
+/* The host's messages to single nodes of a range, behind its first `kept`. */
 static uint64_t singles_ns(const struct download_costs *costs, const struct network *network,
-                           uint32_t first)
+                           const struct chain *chain, uint32_t kept)
 {
     uint64_t ns = 0;
 
-    for (uint32_t rank = first; rank < network->nodes; rank++) {
+    for (uint32_t rank = chain->first + kept; rank < chain->first + chain->at[0].count; rank++) {
         ns += host_message_ns(costs, network, rank, amount_of(costs->list, rank, 1).bytes);
     }
     return ns;
@@ -320,7 +309,8 @@ static uint64_t singles_ns(const struct download_costs *costs, const struct netw
 struct search {
     const struct download_costs *costs;
     const struct network *network;
-    struct chain chain;
+    unsigned ranges;
+    struct chain chains[NETWORK_HOST_LINKS_MAX]; /* of each range */
     bool found;
     enum strategy strategy;
     unsigned x;
@@ -335,65 +325,100 @@ struct search {
 
 static uint32_t block_of(const struct chain *chain, unsigned x)
 {
-    return chain->at[chain->halvings - x].count;
+    return chain->at[block_at(chain, x)].count;
+}
+
+/* To a range. */
+static uint32_t messages_to(const struct chain *chain, enum strategy strategy, unsigned x)
+{
+    uint32_t nodes = chain->at[0].count;
+
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return nodes;
+    case STRATEGY_SEQUENTIAL_SCATTER: return 1 + nodes - block_of(chain, x);
+    default: return block_at(chain, x) + 1;
+    }
 }
 
 static uint32_t messages_of(const struct search *search, enum strategy strategy, unsigned x)
 {
-    uint32_t nodes = search->network->nodes;
+    uint32_t messages = 0;
 
-    switch (strategy) {
-    case STRATEGY_SEQUENTIAL: return nodes;
-    case STRATEGY_SEQUENTIAL_SCATTER: return 1 + nodes - block_of(&search->chain, x);
-    default: return search->chain.halvings - x + 1;
+    for (unsigned i = 0; i < search->ranges; i++) {
+        messages += messages_to(&search->chains[i], strategy, x);
     }
+    return messages;
 }
 
-static void add_message(struct download_plan *plan, const struct search *search, uint32_t root,
-                        uint32_t count)
+/* A range's message `index`, in the order in which they are sent. Decremental: the largest half
+ * first, its root works while the host goes on. Sequential-scatter: the root's message first, for
+ * all that is sent afterwards hides its scattering. */
+static struct download_message message_to(const struct chain *chain, enum strategy strategy,
+                                          unsigned x, uint32_t index)
+{
+    uint32_t first = chain->first, block = block_of(chain, x);
+
+    if (strategy == STRATEGY_SEQUENTIAL) {
+        return (struct download_message){.root = first + index, .count = 1};
+    }
+    if (strategy == STRATEGY_SEQUENTIAL_SCATTER && index > 0) {
+        return (struct download_message){.root = first + block + index - 1, .count = 1};
+    }
+    if (strategy == STRATEGY_SEQUENTIAL_SCATTER || index == block_at(chain, x)) {
+        return (struct download_message){.root = first, .count = block};
+    }
+    const struct halving *at = &chain->at[index];
+    return (struct download_message){.root = first + at->half, .count = at->count - at->half};
+}
+
+static void add_message(struct download_plan *plan, const struct search *search,
+                        struct download_message message)
 {
     CHECK(plan->count < DOWNLOAD_MESSAGES_MAX);
-    plan->messages[plan->count++] = (struct download_message){
-        .root = root, .count = count, .parcel_bytes = count > 1 ? plan->parcel_bytes : 0};
-    plan->bytes += amount_of(search->costs->list, root, count).bytes;
+    message.parcel_bytes = message.count > 1 ? plan->parcel_bytes : 0;
+    plan->messages[plan->count++] = message;
+    plan->bytes += amount_of(search->costs->list, message.root, message.count).bytes;
 }
 
-/* The messages in the order in which they are sent. Decremental: the largest half first, its root
- * works while the host goes on. Sequential-scatter: the root's message first, for all that is sent
- * afterwards hides its scattering. */
+/* Those of all ranges, in turn. */
 static void add_messages(struct download_plan *plan, const struct search *search)
 {
-    uint32_t first = 0;
+    uint32_t all = messages_of(search, plan->strategy, plan->x);
 
-    if (plan->strategy == STRATEGY_SEQUENTIAL || plan->strategy == STRATEGY_SEQUENTIAL_SCATTER) {
-        if (plan->strategy == STRATEGY_SEQUENTIAL_SCATTER) {
-            first = block_of(&search->chain, plan->x);
-            add_message(plan, search, 0, first);
+    for (uint32_t index = 0; plan->count < all; index++) {
+        for (unsigned i = 0; i < search->ranges; i++) {
+            const struct chain *chain = &search->chains[i];
+            if (index < messages_to(chain, plan->strategy, plan->x)) {
+                add_message(plan, search, message_to(chain, plan->strategy, plan->x, index));
+            }
         }
-        for (uint32_t rank = first; rank < search->network->nodes; rank++) {
-            add_message(plan, search, rank, 1);
-        }
-        return;
     }
-    for (unsigned i = 0; i < search->chain.halvings - plan->x; i++) {
-        const struct halving *at = &search->chain.at[i];
-        add_message(plan, search, at->half, at->count - at->half);
+}
+
+static uint64_t predict_range(const struct search *search, const struct chain *chain,
+                              enum strategy strategy, unsigned x)
+{
+    const struct halving *block = &chain->at[block_at(chain, x)];
+
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return singles_ns(search->costs, search->network, chain, 0);
+    case STRATEGY_SEQUENTIAL_SCATTER:
+        return block->own_host_ns +
+               larger(block->scatter_ns,
+                      singles_ns(search->costs, search->network, chain, block->count));
+    default: return decremental_ns(chain, x);
     }
-    add_message(plan, search, 0, block_of(&search->chain, plan->x));
 }
 
 /* Of a strategy that has few enough messages. */
 static uint64_t predict(const struct search *search, enum strategy strategy, unsigned x)
 {
-    const struct halving *block = &search->chain.at[search->chain.halvings - x];
+    uint64_t ns = 0;
 
-    switch (strategy) {
-    case STRATEGY_SEQUENTIAL: return singles_ns(search->costs, search->network, 0);
-    case STRATEGY_SEQUENTIAL_SCATTER:
-        return block->own_host_ns +
-               larger(block->scatter_ns, singles_ns(search->costs, search->network, block->count));
-    default: return decremental_ns(&search->chain, x);
+    for (unsigned i = 0; i < search->ranges; i++) {
+        ns = larger(ns, predict_range(search, &search->chains[i], strategy, x));
     }
+    return ns;
 }
 
 /* Room. */
@@ -491,16 +516,20 @@ static void take_scatter(struct links *links, uint32_t root, uint32_t count)
 static bool contends(const struct search *search, unsigned x)
 {
     struct links links = {.network = search->network};
-    uint32_t block = block_of(&search->chain, x);
     bool shared = false;
 
     if (search->network->nodes > 2 * DOWNLOAD_MESSAGES_MAX) {
         return false; /* too many messages, or none to single nodes */
     }
-    take_scatter(&links, 0, block);
-    for (uint32_t rank = block; rank < search->network->nodes; rank++) {
-        uint32_t first = network_host_root(search->network, rank);
-        shared |= shares_link(&links, first, rank, false);
+    for (unsigned i = 0; i < search->ranges; i++) {
+        const struct chain *chain = &search->chains[i];
+        uint32_t block = block_of(chain, x), end = chain->first + chain->at[0].count;
+
+        take_scatter(&links, chain->first, block);
+        for (uint32_t rank = chain->first + block; rank < end; rank++) {
+            uint32_t first = network_host_root(search->network, rank);
+            shared |= shares_link(&links, first, rank, false);
+        }
     }
     return shared;
 }
@@ -565,7 +594,7 @@ static void try(struct search *search, enum strategy strategy, unsigned x)
  * closed form says which is best. */
 static void try_all(struct search *search, enum strategy strategy, int x)
 {
-    unsigned halvings = search->chain.halvings;
+    unsigned halvings = search->chains[0].halvings; /* the most of all ranges */
 
     if (strategy == STRATEGY_PIPELINED) {
         /* from the fewest messages on, for those of common data alone take longer than the best */
@@ -631,8 +660,11 @@ static bool refuse(const struct search *search, enum strategy strategy,
 static void begin_search(struct search *search, const struct network *network,
                          const struct download_costs *costs)
 {
-    *search = (struct search){.costs = costs, .network = network};
-    make_chain(&search->chain, costs, network);
+    *search =
+        (struct search){.costs = costs, .network = network, .ranges = network_ranges(network)};
+    for (unsigned i = 0; i < search->ranges; i++) {
+        make_chain(&search->chains[i], costs, network, i);
+    }
 }
 
 /* A user's number: a smaller machine has fewer halvings than the one it was chosen for. */
@@ -640,11 +672,13 @@ static bool check_x(int x, const struct network *network, char error[DOWNLOAD_ER
 {
     unsigned halvings = network_halvings(network);
     bool good = x == DOWNLOAD_X_BEST || (x >= 0 && (unsigned)x <= halvings);
+    uint32_t count;
 
     if (!good) {
+        network_range(network, 0, &count);
         snprintf(error, DOWNLOAD_ERROR_MAX,
-                 "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
-                 (unsigned)network->nodes, halvings, halvings);
+                 "--x %d: %u nodes are halved %u times: x is from 0 to %u", x, (unsigned)count,
+                 halvings, halvings);
     }
     return good;
 }
@@ -673,6 +707,20 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
     plan->predicted_ns = download_replay_ns(costs, network, plan->messages, plan->count);
     plan->contends = plan->strategy == STRATEGY_SEQUENTIAL_SCATTER && contends(&search, plan->x);
     return true;
+}
+
+unsigned download_decremental(const struct network *network, unsigned x,
+                              struct download_message messages[DOWNLOAD_MESSAGES_MAX])
+{
+    const struct load_list nothing = {0};
+    const struct download_costs costs = {.list = &nothing};
+    struct download_plan plan = {.strategy = STRATEGY_DECREMENTAL, .x = x};
+    struct search search;
+
+    begin_search(&search, network, &costs);
+    add_messages(&plan, &search);
+    memcpy(messages, plan.messages, plan.count * sizeof *messages);
+    return plan.count;
 }
 
 /* One that has room, else the fastest that has none. */
@@ -714,26 +762,38 @@ void download_compare(struct download_choice choices[STRATEGIES], int x,
     }
 }
 
+static uint64_t closed_range_ns(const struct download_costs *costs, const struct network *network,
+                                const struct chain *chain, enum strategy strategy, unsigned x)
+{
+    unsigned last = strategy == STRATEGY_SCATTER ? 0 : block_at(chain, x);
+    const struct halving *block = &chain->at[last];
+    uint64_t host_ns = 0, halvings_ns = 0;
+
+    for (unsigned i = last; i < chain->halvings; i++) {
+        halvings_ns += chain->at[i].node_ns;
+    }
+    switch (strategy) {
+    case STRATEGY_SEQUENTIAL: return singles_ns(costs, network, chain, 0);
+    case STRATEGY_SEQUENTIAL_SCATTER:
+        return block->own_host_ns +
+               larger(halvings_ns, singles_ns(costs, network, chain, block->count));
+    default:
+        for (unsigned i = 0; i < last; i++) {
+            host_ns += chain->at[i].host_ns;
+        }
+        return host_ns + block->own_host_ns + halvings_ns;
+    }
+}
+
 uint64_t download_closed_ns(const struct download_costs *costs, const struct network *network,
                             enum strategy strategy, unsigned x)
 {
     struct chain chain;
-    uint64_t host_ns = 0, halvings_ns = 0;
+    uint64_t ns = 0;
 
-    make_chain(&chain, costs, network);
-    x = strategy == STRATEGY_SCATTER ? chain.halvings : x;
-    const struct halving *block = &chain.at[chain.halvings - x];
-    for (unsigned i = 0; i < x; i++) {
-        halvings_ns += block[i].node_ns;
+    for (unsigned i = 0; i < network_ranges(network); i++) {
+        make_chain(&chain, costs, network, i);
+        ns = larger(ns, closed_range_ns(costs, network, &chain, strategy, x));
     }
-    switch (strategy) {
-    case STRATEGY_SEQUENTIAL: return singles_ns(costs, network, 0);
-    case STRATEGY_SEQUENTIAL_SCATTER:
-        return block->own_host_ns + larger(halvings_ns, singles_ns(costs, network, block->count));
-    default:
-        for (unsigned i = 0; i < chain.halvings - x; i++) {
-            host_ns += chain.at[i].host_ns;
-        }
-        return host_ns + block->own_host_ns + halvings_ns;
-    }
+    return ns;
 }

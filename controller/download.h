@@ -8,6 +8,9 @@
  * halvings left, and that block last: the host works while roots scatter, and the last, small block
  * ends last. On a cube the blocks are subcubes of dimension d-1, d-2, ..., x and x.
  *
+ * When the host has a link for each of several ranges (network.h), all this is of each range: it is
+ * served like a network of its own, while the others are.
+ *
  * Example  cube:3, x = 1: node 4 (nodes 4 to 7), node 2 (2 and 3), node 0 (0 and 1)
  *          ring:6, x = 0: node 3 (3 to 5), node 2, node 1, node 0
  * Units    bytes and ns of model time; an element is a byte
@@ -23,6 +26,7 @@
 #include <stdint.h>
 
 #include "network/network.h"
+#include "router/clock.h"
 #include "wire/load.h"
 
 enum strategy {
@@ -38,7 +42,9 @@ enum {
     STRATEGIES = STRATEGY_PIPELINED + 1,
     STRATEGY_NAMES = STRATEGY_AUTO + 1,
     DOWNLOAD_X_BEST = -1,
-    DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
+    /* Decremental scattering has no more on any network: with a host link for each of 16 ranges 4
+     * halvings have been made. A message to each node is for machines of up to so many. */
+    DOWNLOAD_MESSAGES_MAX = NETWORK_HOST_LINKS_MAX * (NETWORK_HALVINGS_MAX - 4 + 1),
     DOWNLOAD_ERROR_MAX = 160
 };
 
@@ -70,9 +76,12 @@ struct download_plan {
     bool contends;         /* they may meet on links, and then take longer than that */
 };
 
-/* Reads the name of a strategy. */
-bool download_parse_strategy(const char *text, enum strategy *strategy,
-                             char error[DOWNLOAD_ERROR_MAX]);
+/* Of a machine; memory_end is 0. */
+struct download_costs download_costs_of(const struct profile *profile,
+                                        const struct load_list *list);
+
+/* Reads the name of a strategy; false: it is none's. */
+bool download_parse_strategy(const char *text, enum strategy *strategy);
 const char *download_strategy_name(enum strategy strategy);
 
 /* Lists the messages of a strategy. x may be DOWNLOAD_X_BEST: the smallest of those that take the
@@ -82,6 +91,10 @@ const char *download_strategy_name(enum strategy strategy);
 bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
                         const struct network *network, const struct download_costs *costs,
                         char error[DOWNLOAD_ERROR_MAX]);
+
+/* The messages of decremental scattering with this x; how many. */
+unsigned download_decremental(const struct network *network, unsigned x,
+                              struct download_message messages[DOWNLOAD_MESSAGES_MAX]);
 
 /* What a strategy would do, for people who compare. */
 struct download_choice {
@@ -126,24 +139,13 @@ uint64_t download_replay_limited_ns(const struct download_costs *costs,
  *                            halvings, the host's other messages
  *
  * On a cube all d are 1, and b = M + (count - 1) Delta: so decremental is formula (9).
+ *
+ * With a host link for each of 2^l ranges of a cube of dimension D, it is (9) for dimension D - l,
+ * and one hop more for each message but the last: the host reaches other nodes than a range's first
+ * through that one.
  */
 uint64_t download_closed_ns(const struct download_costs *costs, const struct network *network,
                             enum strategy strategy, unsigned x);
 
-/* The least time of any strategy: all that nodes need once over the host's one port. */
-uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes);
-
-/* The paper's machine: a cube whose host reaches every node, and data sets of M bytes, each Delta
- * on from the one before. */
-struct download_paper {
-    uint64_t beta_ns, beta_host_ns, tau_ns;
-    uint64_t set_bytes;  /* M */
-    uint64_t step_bytes; /* Delta */
-};
-
-/* Formulae (6) to (9), the latter two for one x. In (6) to (8) each node's set goes whole, with all
- * that it has in common with its neighbours. */
-uint64_t download_formula_6_ns(const struct download_paper *paper, unsigned dims);
-uint64_t download_formula_7_ns(const struct download_paper *paper, unsigned dims);
-uint64_t download_formula_8_ns(const struct download_paper *paper, unsigned dims, unsigned x);
-uint64_t download_formula_9_ns(const struct download_paper *paper, unsigned dims, unsigned x);
+/* The least time of any strategy: all that the nodes of a range need once over the host's port. */
+uint64_t download_bound_ns(const struct download_costs *costs, const struct network *network);

@@ -34,10 +34,11 @@ size_t gather_scratch_bytes(const struct network *network)
 
 uint32_t gather_range(const struct network *network, const struct gather_plan *plan, uint32_t rank)
 {
-    uint32_t first = 0, count = network->nodes;
+    uint32_t count, root = network_range(network, network_range_of(network, rank), &count);
+    uint32_t first = root;
     unsigned chain = plan->chain > plan->depth ? plan->chain : plan->depth;
 
-    for (unsigned level = 0; count > 1 && level < (first == 0 ? chain : plan->depth); level++) {
+    for (unsigned level = 0; count > 1 && level < (first == root ? chain : plan->depth); level++) {
         uint32_t half = network_half(network, count);
         if (rank < first + half) {
             count = half;
@@ -97,7 +98,7 @@ static void send(struct replay *replay, uint32_t from, uint32_t to)
         const uint64_t *free_ns = pass(replay, &at, to);
         ns = clock_hop(ns, *free_ns, (uint32_t)start_up_ns(replay, profile->tau_ns, at == ID_HOST));
     }
-    if (!profile->all_port) {
+    if (!profile->all_port && (to != ID_HOST || replay->network->host_links == 0)) {
         ns = clock_max(ns, *receiver_ns);
     }
     ns += clock_transfer(profile, hops, (uint32_t)node->held_bytes);

@@ -3,8 +3,9 @@
  * order, and the model time of it.
  *
  * The ranges are those of a download, backwards: in the order of ranks, each collected by its first
- * node, as network.h halves. Their sizes come from two numbers: the range of node 0 is halved
- * `chain` times, every other one until it is `depth` halvings deep. With depth 0 that is
+ * node, as network.h halves. Their sizes come from two numbers: the range of node 0 (of the first
+ * node of each range with a host link, if there are several) is halved `chain` times, every other
+ * one until it is `depth` halvings deep. With depth 0 that is
  * decremental scattering backwards, and with enough of both each node is a range by itself.
  *
  *     cube:3, chain 2, depth 0    {0,1}, {2,3}, {4..7}

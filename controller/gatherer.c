@@ -6,10 +6,11 @@
  *   MEASURED     the owner gives memory (controller_collect), and it is planned (gather_plan.h)
  *   COLLECTING   BEGIN goes to the roots of AHEAD_MAX ranges, so that they collect at the same
  *                time; GRANT to one after another, in the order of ranks, when the one before is
- *                here. Its circuit brings its table and then the outputs, each to its place
+ *                here. Its circuit brings its table and then the outputs, each to its place. A host
+ *                with a link for each of several ranges of nodes does so in each (lanes)
  *
- * COLLECT is repeated until it has an answer, as an offer is (loader.c): after 300 ms, or 20 ms
- * when the node has said RETRY. GRANT is answered by the circuit.
+ * COLLECT is repeated until it has an answer, as an offer is (loader.c). GRANT is answered by the
+ * circuit.
  *
  * Who is silent is told as in a download, by the same list: all nodes that have not said how much
  * they have, then all whose outputs are not here. Whatever a node says that cannot be so ends the
@@ -27,11 +28,7 @@
 #include "wire/circuit.h"
 #include "wire/gather.h"
 
-enum {
-    AHEAD_MAX = 32,         /* ranges that collect ahead of the one that is granted */
-    REPEAT_US = 300 * 1000, /* COLLECT without an answer */
-    RETRY_US = 20 * 1000    /* one that a node had to put off, or the router */
-};
+enum { AHEAD_MAX = 32 /* ranges that collect ahead of the one that is granted */ };
 
 static const uint32_t NAME_OF_GATHER = UINT32_C(1) << 31; /* no message's and no offer's */
 
@@ -70,12 +67,12 @@ static void fail(struct controller *controller, enum gather_failure reason, uint
     event->rank = rank;
     event->reason = (uint8_t)reason;
     event->status = status;
-    event->done = controller->gather.rank;
+    event->done = controller->gather.done;
 }
 
 void gatherer_stop(struct controller *controller)
 {
-    fail(controller, GATHER_STOPPED, controller->gather.rank, E_CANCELLED);
+    fail(controller, GATHER_STOPPED, controller->gather.lanes[0].rank, E_CANCELLED);
 }
 
 /* How much there is ------------------------------------------------------------------------- */
@@ -107,7 +104,6 @@ enum controller_refusal controller_gather(struct controller *controller, uint64_
                                    .waiting = nodes_of(controller),
                                    .again_us = UINT64_MAX};
     controller->phase = PHASE_GATHER;
-    controller->silence_reported = false;
     silence_await_all(controller);
     return CONTROLLER_OK;
 }
@@ -175,9 +171,9 @@ static void plan(struct controller *controller)
 }
 
 /* What of the outputs is in a range. */
-static uint32_t range_bytes(const struct controller *controller, uint32_t rank, uint32_t count)
+static uint64_t range_bytes(const struct controller *controller, uint32_t rank, uint32_t count)
 {
-    uint32_t bytes = 0;
+    uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         bytes += controller->nodes[rank + i].output_bytes;
@@ -185,14 +181,39 @@ static uint32_t range_bytes(const struct controller *controller, uint32_t rank, 
     return bytes;
 }
 
-/* The range that begins with gather.rank is the next one. */
-static void turn_to_range(struct controller *controller)
+/* The lane of a node. */
+static struct gather_lane *lane_of(struct controller *controller, uint32_t rank)
 {
-    struct controller_gather *gather = &controller->gather;
+    return &controller->gather.lanes[network_range_of(controller->config.network, rank)];
+}
 
-    gather->count = gather_range(controller->config.network, &gather->plan, gather->rank);
-    gather->range_bytes = range_bytes(controller, gather->rank, gather->count);
-    gather->granted = gather->receiving = false;
+static unsigned lanes_of(const struct controller *controller)
+{
+    return network_ranges(controller->config.network);
+}
+
+/* The range that begins with the lane's rank is the next one. */
+static void turn_to_range(struct controller *controller, struct gather_lane *lane)
+{
+    lane->count = gather_range(controller->config.network, &controller->gather.plan, lane->rank);
+    lane->range_bytes =
+        (uint32_t)range_bytes(controller, lane->rank, lane->count); /* one message */
+}
+
+/* The outputs of all lie in the order of ranks. */
+static void begin_lanes(struct controller *controller)
+{
+    uint64_t data_at = 0;
+
+    for (unsigned i = 0; i < lanes_of(controller); i++) {
+        struct gather_lane *lane = &controller->gather.lanes[i];
+        uint32_t count, first = network_range(controller->config.network, i, &count);
+
+        *lane = (struct gather_lane){
+            .next = first, .rank = first, .end = first + count, .data_at = data_at};
+        data_at += range_bytes(controller, first, count);
+        turn_to_range(controller, lane);
+    }
 }
 
 void controller_collect(struct controller *controller, const struct controller_outputs *outputs,
@@ -207,27 +228,26 @@ void controller_collect(struct controller *controller, const struct controller_o
     gather->outputs = *outputs;
     gather->stage = GATHER_COLLECTS;
     gather->end_ns = gather->base_ns;
-    gather->next = 0;
     plan(controller);
     silence_await_all(controller);
     for (uint32_t rank = 0; rank < nodes_of(controller); rank++) {
         controller->nodes[rank].offer = OFFER_NONE;
     }
-    turn_to_range(controller);
+    begin_lanes(controller);
 }
 
 /* COLLECT ----------------------------------------------------------------------------------- */
 
 /* It is the turn of a range whose circuit is not here yet. */
-static bool is_granted(const struct controller *controller, uint32_t rank)
+static bool is_granted(const struct gather_lane *lane, uint32_t rank)
 {
-    return rank == controller->gather.rank && !controller->gather.receiving;
+    return rank == lane->rank && !lane->receiving;
 }
 
-static bool ask(struct controller *controller, uint32_t rank)
+static bool ask(struct controller *controller, struct gather_lane *lane, uint32_t rank)
 {
     struct controller_gather *gather = &controller->gather;
-    bool grant = is_granted(controller, rank);
+    bool grant = is_granted(lane, rank);
     struct collect_body collect = {
         .name = gather->name,
         .count = gather_range(controller->config.network, &gather->plan, rank),
@@ -244,41 +264,71 @@ static bool ask(struct controller *controller, uint32_t rank)
     if (gather->again_us > controller->now_us + REPEAT_US) {
         gather->again_us = controller->now_us + REPEAT_US;
     }
-    gather->granted |= grant;
+    lane->granted |= grant;
     return true;
 }
 
-/* Asks again whoever has not answered: those of at most AHEAD_MAX ranges. */
-static void ask_again(struct controller *controller)
+/* Asks again whoever of a lane has not answered; false: the router has no room. */
+static bool ask_lane_again(struct controller *controller, struct gather_lane *lane)
 {
-    struct controller_gather *gather = &controller->gather;
     const struct network *network = controller->config.network;
 
-    if (controller->now_us < gather->again_us) {
+    for (uint32_t rank = lane->rank; rank < lane->next;
+         rank += gather_range(network, &controller->gather.plan, rank)) {
+        bool due = is_granted(lane, rank) || controller->nodes[rank].offer == OFFER_SENT;
+        if (due && !ask(controller, lane, rank)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Those of at most AHEAD_MAX ranges. */
+static void ask_again(struct controller *controller)
+{
+    if (controller->now_us < controller->gather.again_us) {
         return;
     }
-    gather->again_us = UINT64_MAX;
-    for (uint32_t rank = gather->rank; rank < gather->next;
-         rank += gather_range(network, &gather->plan, rank)) {
-        bool due = is_granted(controller, rank) || controller->nodes[rank].offer == OFFER_SENT;
-        if (due && !ask(controller, rank)) {
+    controller->gather.again_us = UINT64_MAX;
+    for (unsigned i = 0; i < lanes_of(controller); i++) {
+        if (!ask_lane_again(controller, &controller->gather.lanes[i])) {
             return;
         }
     }
 }
 
-static void ask_more(struct controller *controller)
+/* The next range of a lane is told to collect; false: there is none, or no room now. */
+static bool ask_next(struct controller *controller, struct gather_lane *lane)
 {
     struct controller_gather *gather = &controller->gather;
 
-    if (!gather->granted && gather->next > gather->rank && !ask(controller, gather->rank)) {
-        return;
+    if (lane->next == lane->end || gather->ahead == AHEAD_MAX ||
+        !ask(controller, lane, lane->next)) {
+        return false;
     }
-    while (gather->next < nodes_of(controller) && gather->ahead < AHEAD_MAX &&
-           ask(controller, gather->next)) {
-        controller->nodes[gather->next].offer = OFFER_SENT;
-        gather->ahead++;
-        gather->next += gather_range(controller->config.network, &gather->plan, gather->next);
+    controller->nodes[lane->next].offer = OFFER_SENT;
+    gather->ahead++;
+    lane->next += gather_range(controller->config.network, &gather->plan, lane->next);
+    return true;
+}
+
+/* Grants first; then one range of each lane in turn, so that none waits for others' ranges. */
+static void ask_more(struct controller *controller)
+{
+    struct gather_lane *lanes = controller->gather.lanes;
+    bool more = true;
+
+    for (unsigned i = 0; i < lanes_of(controller); i++) {
+        if (!lanes[i].granted && lanes[i].next > lanes[i].rank &&
+            !ask(controller, &lanes[i], lanes[i].rank)) {
+            return;
+        }
+    }
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < lanes_of(controller); i++) {
+            more |= ask_next(controller, &lanes[i]);
+        }
     }
 }
 
@@ -289,13 +339,6 @@ void gatherer_pump(struct controller *controller)
     } else if (gathers(controller, GATHER_COLLECTS)) {
         ask_again(controller);
         ask_more(controller);
-    }
-}
-
-void gatherer_wait(struct controller *controller)
-{
-    if (controller->gather.again_us <= controller->now_us) {
-        controller->gather.again_us = controller->now_us + RETRY_US;
     }
 }
 
@@ -355,16 +398,17 @@ static uint32_t table_bytes(uint32_t count)
     return count * (uint32_t)OUTPUT_ROW_BYTES;
 }
 
-static void accept(struct controller *controller, unsigned port)
+static void accept(struct controller *controller, struct gather_lane *lane, unsigned port)
 {
     struct controller_gather *gather = &controller->gather;
     struct circuit_sink sink = {.data =
-                                    gather->outputs.table + (size_t)gather->rank * OUTPUT_ROW_BYTES,
-                                .room = table_bytes(gather->count),
-                                .more = gather->range_bytes,
+                                    gather->outputs.table + (size_t)lane->rank * OUTPUT_ROW_BYTES,
+                                .room = table_bytes(lane->count),
+                                .more = lane->range_bytes,
                                 .token = gather->name};
 
-    gather->receiving = true;
+    lane->receiving = true;
+    lane->port = (uint8_t)port;
     gather->end_ns = clock_max(gather->end_ns, router_accept(&controller->router, port, &sink));
 }
 
@@ -379,26 +423,27 @@ void gatherer_open(struct controller *controller, unsigned port)
     if (!packet) {
         return;
     }
-    if (!known || !is_granted(controller, packet_src(packet)) || !gather->granted) {
+    uint32_t src = packet_src(packet);
+    struct gather_lane *lane = src < nodes_of(controller) ? lane_of(controller, src) : NULL;
+    if (!known || !lane || !is_granted(lane, src) || !lane->granted) {
         router_refuse(&controller->router, port, known ? E_REFUSED : E_CANCELLED);
-    } else if (open_flags(packet) & OPEN_INLINE || open_tag(packet) != table_bytes(gather->count) ||
-               open_length(packet) != table_bytes(gather->count) + gather->range_bytes) {
+    } else if (open_flags(packet) & OPEN_INLINE || open_tag(packet) != table_bytes(lane->count) ||
+               open_length(packet) != table_bytes(lane->count) + lane->range_bytes) {
         router_refuse(&controller->router, port, E_CANCELLED);
-        fail(controller, GATHER_WRONG, gather->rank, E_FORMAT);
+        fail(controller, GATHER_WRONG, lane->rank, E_FORMAT);
     } else {
-        accept(controller, port);
+        accept(controller, lane, port);
     }
 }
 
 /* The first node of the range whose row is another than what it has said that it has; that behind
  * the range: there is none. */
-static uint32_t first_wrong(const struct controller *controller)
+static uint32_t first_wrong(const struct controller *controller, const struct gather_lane *lane)
 {
-    const struct controller_gather *gather = &controller->gather;
-    uint32_t rank = gather->rank;
+    uint32_t rank = lane->rank;
 
-    for (; rank < gather->rank + gather->count; rank++) {
-        struct output_row row = output_row_at(gather->outputs.table, rank);
+    for (; rank < lane->rank + lane->count; rank++) {
+        struct output_row row = output_row_at(controller->gather.outputs.table, rank);
         if (row.rank != rank || row.bytes != controller->nodes[rank].output_bytes) {
             break;
         }
@@ -421,41 +466,55 @@ static void finish(struct controller *controller)
 }
 
 /* All of a range is here. */
-static void take_range(struct controller *controller)
+static void take_range(struct controller *controller, struct gather_lane *lane)
 {
     struct controller_gather *gather = &controller->gather;
-    uint32_t end_rank = gather->rank + gather->count, wrong = first_wrong(controller);
+    uint32_t end_rank = lane->rank + lane->count, wrong = first_wrong(controller, lane);
 
     if (wrong < end_rank) {
         fail(controller, GATHER_WRONG, wrong, E_FORMAT);
         return;
     }
-    for (; gather->rank < end_rank; gather->rank++) {
-        silence_forget(controller, gather->rank);
+    gather->done += lane->count;
+    for (; lane->rank < end_rank; lane->rank++) {
+        silence_forget(controller, lane->rank);
     }
-    gather->data_at += gather->range_bytes;
+    lane->data_at += lane->range_bytes;
+    lane->granted = lane->receiving = false;
     gather->ahead--;
-    controller_tell(controller, EVENT_GATHER_PROGRESS)->done = gather->rank;
-    if (gather->rank == nodes_of(controller)) {
+    controller_tell(controller, EVENT_GATHER_PROGRESS)->done = gather->done;
+    if (gather->done == nodes_of(controller)) {
         finish(controller);
-    } else {
-        turn_to_range(controller);
+    } else if (lane->rank < lane->end) {
+        turn_to_range(controller, lane);
     }
+}
+
+/* The lane whose bytes come in at a port; NULL: none of this gather's. */
+static struct gather_lane *lane_at(struct controller *controller, const struct notice *notice)
+{
+    struct controller_gather *gather = &controller->gather;
+
+    for (unsigned i = 0; i < lanes_of(controller); i++) {
+        if (gather->lanes[i].receiving && gather->lanes[i].port == notice->port) {
+            bool present = gathers(controller, GATHER_COLLECTS) && notice->token == gather->name;
+            return present ? &gather->lanes[i] : NULL;
+        }
+    }
+    return NULL;
 }
 
 void gatherer_notice(struct controller *controller, const struct notice *notice)
 {
-    struct controller_gather *gather = &controller->gather;
-    bool present =
-        gathers(controller, GATHER_COLLECTS) && gather->receiving && notice->token == gather->name;
+    struct gather_lane *lane = lane_at(controller, notice);
 
     if (notice->kind == NOTICE_FILLED) {
-        router_sink(&controller->router, notice->port,
-                    present ? gather->outputs.data + gather->data_at : NULL, gather->range_bytes);
-    } else if (present && notice->status == E_OK) {
-        take_range(controller);
-    } else if (present) {
-        fail(controller, GATHER_ERROR, gather->rank, notice->status);
+        uint8_t *data = lane ? controller->gather.outputs.data + lane->data_at : NULL;
+        router_sink(&controller->router, notice->port, data, lane ? lane->range_bytes : 0);
+    } else if (lane && notice->status == E_OK) {
+        take_range(controller, lane);
+    } else if (lane) {
+        fail(controller, GATHER_ERROR, lane->rank, notice->status);
     }
 }
 

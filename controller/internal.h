@@ -18,6 +18,12 @@
 #include "wire/message.h"
 #include "wire/plan.h"
 
+/* What has no answer is sent again: an offer, COLLECT. */
+enum {
+    REPEAT_US = 300 * 1000, /* after which it is */
+    RETRY_US = 20 * 1000    /* the same, of one that a node had no room for, or the router */
+};
+
 /* controller.c */
 /* A new event of this kind in the present phase, which the caller fills. */
 struct controller_event *controller_tell(struct controller *controller, enum event_kind kind);
@@ -59,8 +65,6 @@ void loader_receipt(struct controller *controller, uint32_t rank,
 void loader_notice(struct controller *controller, const struct notice *notice);
 void loader_pass(struct controller *controller);
 void loader_pump(struct controller *controller);
-/* It is not its turn: offers that are due wait a moment, for a deadline must not lie behind. */
-void loader_wait(struct controller *controller);
 
 /* silence.c */
 /* A node is to answer, or all are; they count as heard just now. */
@@ -82,10 +86,22 @@ void gatherer_packet(struct controller *controller, const struct notice *notice)
 void gatherer_open(struct controller *controller, unsigned port);
 void gatherer_notice(struct controller *controller, const struct notice *notice);
 void gatherer_pump(struct controller *controller);
-void gatherer_wait(struct controller *controller);
 void gatherer_pass(struct controller *controller);
 /* Its owner gives it up. */
 void gatherer_stop(struct controller *controller);
+
+/* regions.c */
+/* What a node says, in a run. */
+void regions_packet(struct controller *controller, const struct notice *notice);
+/* Whether a circuit's token, or match, is of a region. */
+bool regions_owns(uint32_t token);
+/* A circuit has come to the host; what there is of circuits. */
+void regions_open(struct controller *controller, unsigned port, const uint8_t *packet);
+void regions_notice(struct controller *controller, const struct notice *notice);
+void regions_pump(struct controller *controller);
+uint64_t regions_deadline(const struct controller *controller);
+/* A program has ended, or all are stopped: nobody waits for it. */
+void regions_program_ended(struct controller *controller, uint32_t rank);
 
 /* plans.c */
 /* A node asks for its part of a plan, or for a prediction: the packet that it is owed. */

@@ -8,8 +8,9 @@
  *            without a free slot forgets an offer, and one whose last program is not over says so
  *            CANCEL: it runs a program, and the download has failed
  *   READY    CTS has come: it waits there for its circuit, whose turn may be later
- *   OPENED   the circuit is being set up, issued at the model time at which the one before was
- *            complete: the host of the paper sends one message at a time
+ *   OPENED   the circuit is being set up, issued at the model time at which the one before to the
+ *            same range was complete: the host of the paper sends one message at a time, and one
+ *            with a link for each of several ranges so over each of them
  *            Refused by a hop that is busy: SENT again
  *   MORE     its first parcel has been accepted; CTS for the next comes when the root has a place
  *            for it: READY again
@@ -38,8 +39,6 @@
 
 enum {
     OFFERS_MAX = 32,          /* messages ahead of the next that are offered */
-    REPEAT_US = 300 * 1000,   /* an offer without an answer */
-    RETRY_US = 20 * 1000,     /* one that a node had no room for, or the router */
     SLICE_BYTES = 256 * 1024, /* of a message at a time, so that it is known how far it is */
     SILENCE_REPORT_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
 };
@@ -52,6 +51,12 @@ struct sending {
     uint32_t from, to; /* segments */
     uint32_t parcel_bytes;
 };
+
+/* The model time of the host's port that serves a node. */
+static uint64_t *clock_to(struct controller *controller, uint32_t root)
+{
+    return &controller->clocks_ns[network_range_of(controller->config.network, root)];
+}
 
 static unsigned messages_of(const struct controller *controller)
 {
@@ -159,7 +164,10 @@ enum controller_refusal controller_load(struct controller *controller,
     controller->message_next = controller->offered = controller->repairs = 0;
     controller->offers_us = UINT64_MAX;
     /* The machine's time goes on: this program comes behind whatever any node has done. */
-    controller->clock_base_ns = controller->clock_ns = controller->reported_ns;
+    controller->clock_base_ns = controller->reported_ns;
+    for (unsigned i = 0; i < NETWORK_HOST_LINKS_MAX; i++) {
+        controller->clocks_ns[i] = controller->reported_ns;
+    }
     controller->clock_end_ns = controller->repair_end_ns = controller->reported_ns;
     controller->given_bytes = 0;
     begin_message(controller);
@@ -359,7 +367,7 @@ static struct circuit_source source_of(struct controller *controller, struct con
                                    .match = controller->nodes[sending->root].match,
                                    .tag = list_bytes,
                                    .flags = OPEN_IMAGE,
-                                   .issue_ns = controller->clock_ns,
+                                   .issue_ns = *clock_to(controller, sending->root),
                                    .data = {load->list, data},
                                    .bytes = {list_bytes, slice},
                                    .more = (uint32_t)(all - slice),
@@ -424,7 +432,7 @@ static void begin_repair(struct controller *controller)
     }
     struct controller_node *node = &controller->nodes[rank];
     struct node_load *load = &node->load;
-    controller->clock_ns = clock_max(controller->clock_ns, controller->clock_end_ns);
+    *clock_to(controller, rank) = clock_max(*clock_to(controller, rank), controller->clock_end_ns);
     controller->repair_first = load->repair_next;
     controller->repairing = rank;
     controller->repairs++;
@@ -462,13 +470,6 @@ void loader_pump(struct controller *controller)
         repeat_offers(controller);
         offer_more(controller);
         open_next(controller);
-    }
-}
-
-void loader_wait(struct controller *controller)
-{
-    if (controller->offers_us <= controller->now_us) {
-        controller->offers_us = controller->now_us + RETRY_US;
     }
 }
 
@@ -562,7 +563,7 @@ static void take_answer(struct controller *controller, const struct notice *noti
     unsigned index = controller->message_next;
 
     if (notice->kind == NOTICE_ACCEPTED) {
-        controller->clock_ns = notice->done_ns;
+        *clock_to(controller, sending_of(controller, index).root) = notice->done_ns;
         end_circuit(controller);
     } else if (!loads(controller)) {
         return; /* nothing is offered any more, nor is a time set for it */

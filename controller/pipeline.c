@@ -67,8 +67,10 @@ static void make_line(struct line *line, const struct download_costs *costs,
     line->cut = cut_of(costs->list, message);
     for (uint32_t i = 0; i < message->count; i++) {
         uint32_t rank = message->root + i;
-        unsigned hops = network_distance(network, i == 0 ? 0 : rank - 1, rank);
-        line->stages[i] = (struct stage){.hops = (uint16_t)(hops > 0 ? hops : 1)};
+        uint32_t before = i == 0 ? network_host_root(network, rank) : rank - 1;
+        unsigned hops =
+            (i == 0) + network_distance(network, before, rank); /* the host's link first */
+        line->stages[i] = (struct stage){.hops = (uint16_t)hops};
     }
     line->stages[0].sent_ns = host_ns;
 }
@@ -356,19 +358,22 @@ static void search(struct choosing *choosing, struct pipeline_full *full)
     }
 }
 
-/* What no size of parcels can be below: the host's port with a start-up for each message, and the
- * way along each line. */
+/* What no size of parcels can be below: the host's port to a range with a start-up for each
+ * message, and the way along each line. */
 static uint64_t least_ns(const struct choosing *choosing)
 {
     const struct download_costs *costs = choosing->costs;
-    uint64_t host_ns = 0, end_ns = 0;
+    uint64_t host_ns[NETWORK_HOST_LINKS_MAX] = {0}, end_ns = 0;
 
     for (unsigned i = 0; i < choosing->count; i++) {
-        uint64_t way_ns = costs->beta_host_ns + (choosing->messages[i].count - 1) * costs->beta_ns;
-        end_ns = larger(end_ns, host_ns + way_ns);
-        host_ns += costs->beta_host_ns + choosing->tightest[i].all * costs->tau_ns;
+        const struct download_message *message = &choosing->messages[i];
+        uint64_t *sent_ns = &host_ns[network_range_of(choosing->network, message->root)];
+        uint64_t way_ns = costs->beta_host_ns + (message->count - 1) * costs->beta_ns;
+        end_ns = larger(end_ns, *sent_ns + way_ns);
+        *sent_ns += costs->beta_host_ns + choosing->tightest[i].all * costs->tau_ns;
+        end_ns = larger(end_ns, *sent_ns);
     }
-    return larger(end_ns, host_ns);
+    return end_ns;
 }
 
 uint64_t pipeline_choose(const struct download_costs *costs, const struct network *network,

@@ -43,6 +43,8 @@ void controller_run(struct controller *controller, uint64_t now_us)
     controller->ended = 0;
     controller->failed = controller->cut_off = controller->timing_out = false;
     controller->plans_refused = 0;
+    controller->region.stage = MEETING_NOTHING;
+    controller->region_told = false;
     query_watch(controller); /* nothing has been heard or seen of these programs */
 }
 
@@ -58,7 +60,7 @@ static bool send_starts(struct controller *controller)
 {
     uint8_t body[START_BYTES];
 
-    start_pack(body, &(struct start_body){controller->reported_ns});
+    start_pack(body, &(struct start_body){controller->reported_ns, controller->config.attended});
     while (controller->start_next < controller->config.network->nodes) {
         struct controller_node *node = &controller->nodes[controller->start_next];
 
@@ -124,6 +126,8 @@ static void stop_all(struct controller *controller)
 
 struct controller_event *run_end(struct controller *controller, enum end_reason reason)
 {
+    /* Who aborts has been told by who calls this. */
+    regions_program_ended(controller, CONTROLLER_NO_NODE);
     struct controller_event *event = controller_tell(controller, EVENT_ENDED);
 
     event->reason = (uint8_t)reason;
@@ -186,6 +190,7 @@ static void program_ended(struct controller *controller, uint32_t rank,
                           struct controller_event *event)
 {
     count_end(controller, rank);
+    regions_program_ended(controller, rank);
     /* In a broken machine the dead node or link is the reason for the end, and told so. */
     controller->ended++;
     event->done = controller->ended;
@@ -204,6 +209,7 @@ static void program_aborted(struct controller *controller, uint32_t rank, int32_
 {
     count_end(controller, rank);
     controller->ended++;
+    regions_program_ended(controller, rank);
     struct controller_event *event = run_end(controller, ENDED_ABORTED);
     event->rank = rank;
     event->status = status;

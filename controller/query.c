@@ -16,8 +16,9 @@
  * Programs stand when all wait for each other, all nodes say the same often enough, and whatever
  * was on a link between two answers has come to the next node. What is still on its way, in both
  * directions between any two nodes, has then come to its end, and would show as progress. So a
- * program that computes for an hour, or waits for a reader or a clock, never stands; and one
- * deadlocked is named seconds after its last word.
+ * program that computes for an hour, or waits for a reader or a clock, never stands, nor do those
+ * that all wait at one region, for a person; and one deadlocked is named seconds after its last
+ * word.
  *
  * The watch looks at all programs by a question, and when it does is told by the clock on the wall,
  * for an answer proves that its node runs, however busy the computer is:
@@ -83,14 +84,15 @@ static void begin(struct controller *controller)
 {
     struct controller_question *question = &controller->question;
 
-    *question = (struct controller_question){.open = true,
-                                             .purposes = question->open ? question->purposes : 0,
-                                             .number = question->number + 1,
-                                             .waiting = answerers(controller),
-                                             .activity = controller->activity,
-                                             .begun_us = controller->now_us,
-                                             .until_us = UINT64_MAX,
-                                             .look = {.waits = true, .delivered = true}};
+    *question =
+        (struct controller_question){.open = true,
+                                     .purposes = question->open ? question->purposes : 0,
+                                     .number = question->number + 1,
+                                     .waiting = answerers(controller),
+                                     .activity = controller->activity,
+                                     .begun_us = controller->now_us,
+                                     .until_us = UINT64_MAX,
+                                     .look = {.waits = true, .delivered = true, .regions = true}};
     if (controller->phase == PHASE_BOOT || controller->restarts) {
         /* In a boot nodes may not know who they are, and after a reset nobody knows us. */
         question->over = true; /* nobody is there to answer */
@@ -206,13 +208,23 @@ static uint64_t digest_of(const struct controller *controller, uint32_t rank,
     return hash(FNV_BASIS + rank, bytes, sizeof bytes);
 }
 
-/* Not for a slot, a clock or a reader, which come by themselves; and not one that computes. */
+/* Not for a slot, a clock or a reader, which come by themselves; and not one that computes. At a
+ * region it waits for all others to come there, too. */
 static bool waits_for_others(const struct state_body *state)
 {
     return state->program == PROGRAM_RUNNING &&
            (state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE ||
             state->wait == WAIT_COLLECTIVE || state->wait == WAIT_SEVERAL ||
-            state->wait == WAIT_PROBE);
+            state->wait == WAIT_PROBE || state->wait == WAIT_REGION);
+}
+
+/* Whether that is the region of all before. */
+static bool is_at(struct controller_look *look, const char *region)
+{
+    if (look->region[0] == '\0') {
+        memcpy(look->region, region, sizeof look->region);
+    }
+    return memcmp(look->region, region, sizeof look->region) == 0;
 }
 
 /* In any order, for a sum has none. What those whose programs have ended say counts too: they pass
@@ -226,6 +238,7 @@ static void add_answer(struct controller *controller, uint32_t rank, const struc
     if (controller_has(controller, rank, NODE_RUNNING)) {
         look->waits &= waits_for_others(state);
         look->polls |= (state->flags & STATE_POLLS) != 0;
+        look->regions &= state->wait == WAIT_REGION && is_at(look, state->region);
     }
 }
 
@@ -234,24 +247,29 @@ struct node_answer query_answer_of(const struct state_body *state)
 {
     uint64_t left_ms = state->left_us / 1000;
 
-    return (struct node_answer){.program = state->program,
-                                .wait = state->wait,
-                                .transfer = state->transfer,
-                                .requests = state->requests,
-                                .stage = state->stage,
-                                .operation = state->operation,
-                                .flags = state->flags,
-                                .stored = state->stored,
-                                .peer = state->peer,
-                                .tag = state->tag,
-                                .status = state->status,
-                                .bytes = state->bytes,
-                                .collective_bytes = state->collective_bytes,
-                                .root = state->root,
-                                .partner = state->partner,
-                                .step = state->step,
-                                .steps = state->steps,
-                                .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX};
+    struct node_answer answer = {.program = state->program,
+                                 .wait = state->wait,
+                                 .transfer = state->transfer,
+                                 .requests = state->requests,
+                                 .stage = state->stage,
+                                 .operation = state->operation,
+                                 .flags = state->flags,
+                                 .stored = state->stored,
+                                 .peer = state->peer,
+                                 .tag = state->tag,
+                                 .status = state->status,
+                                 .bytes = state->bytes,
+                                 .collective_bytes = state->collective_bytes,
+                                 .root = state->root,
+                                 .partner = state->partner,
+                                 .step = state->step,
+                                 .steps = state->steps,
+                                 .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX};
+
+    if (state->wait == WAIT_REGION) {
+        memcpy(answer.region, state->region, sizeof answer.region);
+    }
+    return answer;
 }
 
 void query_state(struct controller *controller, uint32_t rank, const struct state_body *state)
@@ -277,6 +295,13 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
     }
 }
 
+/* All programs are at one region: they wait for nothing but a person. */
+static bool awaits_host(const struct controller *controller)
+{
+    return controller->question.look.regions &&
+           controller->running == controller->config.network->nodes;
+}
+
 /* Takes note of what all have answered. False when one of them does not wait, has not answered, or
  * has spoken since; else true, and stall_count is how often the same has been seen again. Messages
  * may be on their way through a node that stands still, so all must have answered. */
@@ -289,7 +314,8 @@ static bool take_look(struct controller *controller)
         return false; /* whoever asked beside the watch did not wait: the row goes on */
     }
     /* One that is halted may hold what others wait for. */
-    if (!look->waits || controller->halted > 0 || question->activity != controller->activity) {
+    if (!look->waits || awaits_host(controller) || controller->halted > 0 ||
+        question->activity != controller->activity) {
         controller->stall_count = 0;
         return false;
     }
@@ -300,6 +326,19 @@ static bool take_look(struct controller *controller)
     controller->stall_digest = look->digest;
     controller->stall_polls = look->polls;
     return true;
+}
+
+/* They wait for a person, who may not know it. */
+static void tell_regions(struct controller *controller)
+{
+    if (controller->region_told || controller->question.waiting > 0 || !awaits_host(controller) ||
+        controller->region.stage != MEETING_NOTHING) {
+        return;
+    }
+    struct controller_event *event = controller_tell(controller, EVENT_REGION_WAITS);
+    event->body = (const uint8_t *)controller->nodes[0].answer.region;
+    event->done = controller->running;
+    controller->region_told = true;
 }
 
 /* So many times the same: what had been sent has then gone as far as it can, there and back. */
@@ -368,6 +407,7 @@ void query_finish(struct controller *controller)
         return;
     }
     waits = take_look(controller);
+    tell_regions(controller);
     if (purposes & QUESTION_TIMEOUT) {
         end_for_timeout(controller, waits, purposes & QUESTION_SECOND);
     } else if (waits && controller->stall_count >= stall_looks(controller) &&

@@ -1,6 +1,6 @@
 /*
  * silence.c - who is silent: of the nodes that are to answer, those that have not been heard for
- * long.
+ * long. In a download they owe receipts, in a gather first how much they have, then their outputs.
  *
  * They stand in a list, in the order in which they were last heard, so that looking for the one
  * that has been silent for longest takes no time. Whoever is heard goes to its end. A node may wait

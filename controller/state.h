@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "controller/controller.h"
+#include "include/ecube/abi.h"
 #include "router/state.h"
 #include "wire/load.h"
 #include "wire/parcel.h"
@@ -68,10 +69,16 @@ enum packet_due {
 struct node_answer {
     uint8_t program, wait, transfer, requests;
     uint8_t stage, operation, flags, stored;
-    int32_t peer, tag, status;
-    uint32_t bytes, collective_bytes, root, partner;
-    uint16_t step, steps;
-    uint32_t left_ms; /* of one that sleeps */
+    uint32_t bytes;
+    union {
+        struct {
+            int32_t peer, tag, status;
+            uint32_t collective_bytes, root, partner;
+            uint16_t step, steps;
+            uint32_t left_ms; /* of one that sleeps */
+        };
+        char region[ECUBE_NAME_MAX]; /* with WAIT_REGION */
+    };
 };
 
 /* What is known of a node in a download. */
@@ -138,6 +145,8 @@ struct controller_look {
     bool waits;      /* every program that runs waits for another */
     bool delivered;  /* and nothing from before the last answers is on a link */
     bool polls;      /* some programs wait by testing */
+    bool regions;    /* every program that runs waits at one region: */
+    char region[ECUBE_NAME_MAX];
 };
 
 /* A message of a download that is under way: what of it is given to its circuit next. */
@@ -169,21 +178,58 @@ struct controller_question {
 
 enum gathering { GATHER_MEASURING, GATHER_MEASURED, GATHER_COLLECTS };
 
+/* One range after another of those that the host takes in over one port: all nodes, unless it has a
+ * link for each of several ranges of nodes. */
+struct gather_lane {
+    bool granted; /* the present range's root has been told to send */
+    bool receiving;
+    uint8_t port;                      /* over this port of the host */
+    uint32_t next, end;                /* COLLECT has gone to its nodes before this one; its end */
+    uint32_t rank, count, range_bytes; /* the present range; rank == end: all are here */
+    uint64_t data_at;                  /* where its outputs go */
+};
+
 /* Where a gather is; it goes on while the phase is PHASE_GATHER. */
 struct controller_gather {
     uint8_t stage; /* enum gathering */
-    bool granted;  /* the present range's root has been told to send */
-    bool receiving;
     uint32_t name;
-    uint32_t next;    /* MEASURE, or COLLECT, has gone to the nodes before this one */
+    uint32_t next;    /* MEASURE has gone to the nodes before this one */
     uint32_t waiting; /* for so many MEASUREDs */
+    uint32_t done;    /* the outputs of so many nodes are here */
     unsigned ahead;   /* ranges that were told to collect and are not here */
-    uint32_t rank, count, range_bytes; /* the present range */
-    uint64_t bytes, data_at;           /* of all outputs; where those of the range go */
+    struct gather_lane lanes[NETWORK_HOST_LINKS_MAX];
+    uint64_t bytes; /* of all outputs */
     uint64_t base_ns, end_ns;
     uint64_t again_us; /* when COLLECT is to be repeated; UINT64_MAX */
     struct gather_plan plan;
     struct controller_outputs outputs;
+};
+
+enum meeting_stage {
+    MEETING_NOTHING,
+    MEETING_ATTENDING,
+    MEETING_ATTENDED,
+    MEETING_SCATTERING,
+    MEETING_GATHERING,
+    MEETING_LEAVING
+};
+
+/* A rendezvous with the programs at a region; it goes on while the phase is PHASE_RUN. */
+struct controller_region {
+    uint8_t stage; /* enum meeting_stage */
+    uint8_t way;   /* enum ecube_region_way */
+    bool granted;  /* node `rank` has been told to send */
+    bool opening;  /* the circuit of node `rank` is being set up; of a gather, or comes */
+    char region[ECUBE_NAME_MAX];
+    uint32_t number, name;
+    uint32_t next;           /* what all are sent has gone to the nodes before this one */
+    uint32_t waiting, moved; /* for so many answers; so many parts */
+    uint32_t rank;           /* whose part is next */
+    uint64_t bytes, predicted_ns;
+    uint64_t base_ns, clock_ns, end_ns;
+    uint64_t again_us; /* when something is to be tried again; UINT64_MAX */
+    struct controller_part *parts;
+    void *scratch;
 };
 
 struct controller {
@@ -224,7 +270,8 @@ struct controller {
     uint32_t parcels;        /* so many have been accepted */
     unsigned offered;        /* the messages before this one have been offered */
     uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
-    uint64_t clock_base_ns, clock_ns, clock_end_ns;
+    uint64_t clock_base_ns, clock_end_ns;
+    uint64_t clocks_ns[NETWORK_HOST_LINKS_MAX]; /* of the host, for each range that it serves */
     uint64_t repair_end_ns;
     uint64_t given_bytes; /* to circuits, without lists */
     struct controller_feed feeds[SOURCES_MAX];
@@ -235,8 +282,8 @@ struct controller {
     unsigned repairs;                   /* messages to such nodes, so far */
     uint32_t repaired;                  /* nodes that were wrong, and are right */
     uint32_t oldest, newest;            /* of the silent: the first has been silent for longest */
-    uint32_t unasked; /* from here on they have not been asked since they were heard */
-    bool silence_reported;
+    uint32_t unasked;      /* from here on they have not been asked since they were heard */
+    bool silence_reported; /* of the present download: EVENT_LOAD_WAITS */
 
     /* run */
     uint32_t start_next;     /* START has gone to the nodes before this one */
@@ -261,6 +308,8 @@ struct controller {
 
     struct controller_question question;
     struct controller_gather gather;
+    struct controller_region region;
+    bool region_told; /* in this run: that programs wait at one */
 
     /* failure */
     uint32_t deaths, halted, resets, cuts; /* nodes; links without a carrier */

@@ -228,6 +228,46 @@ static void gather_words(const struct controller *controller, const struct contr
     }
 }
 
+/* "in, out" */
+static void names_text(const char *names, uint32_t bytes, char text[PART_MAX])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t at = 0; at < bytes && used < PART_MAX; at += (uint32_t)strlen(names + at) + 1) {
+        used += (size_t)snprintf(text + used, PART_MAX - used, "%s%s", at ? ", " : "", names + at);
+    }
+}
+
+static void region_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    unsigned rank = event->rank;
+    char names[PART_MAX];
+
+    switch (event->reason) {
+    case REGION_UNKNOWN:
+        names_text((const char *)event->body, event->bytes, names);
+        snprintf(text, WORDS_MAX, "node %u (rank %u) has no region of this name: it has %s", rank,
+                 rank, names);
+        break;
+    case REGION_GONE:
+    case REGION_ENDED:
+        if (event->rank == CONTROLLER_NO_NODE) {
+            snprintf(text, WORDS_MAX, "the programs were ended");
+        } else {
+            snprintf(text, WORDS_MAX, "the program of node %u (rank %u) has ended", rank, rank);
+        }
+        break;
+    case REGION_WRONG:
+        snprintf(text, WORDS_MAX,
+                 "node %u (rank %u) sends another part than it has said that it has", rank, rank);
+        break;
+    default:
+        snprintf(text, WORDS_MAX, "node %u (rank %u): %s", rank, rank, status_text(event->status));
+        break;
+    }
+}
+
 /* " (double, sum)": what a reduction combines, and how. */
 static void reduction_text(const struct entry *entry, char *text, size_t room)
 {
@@ -396,6 +436,13 @@ bool words_of_event(const struct controller *controller, const struct controller
         return true;
     case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
     case EVENT_GATHER_FAILED: gather_words(controller, event, text); return true;
+    case EVENT_REGION_FAILED: region_words(event, text); return true;
+    case EVENT_REGION_WAITS:
+        snprintf(text, WORDS_MAX,
+                 "%u programs wait at region %s, for 'ecube scatter %s' or 'ecube gather %s'",
+                 (unsigned)event->done, (const char *)event->body, (const char *)event->body,
+                 (const char *)event->body);
+        return true;
     case EVENT_DISAGREE: disagree_words(controller, event, text); return true;
     case EVENT_NO_PLAN: plan_words(event, text); return true;
     case EVENT_LINK_DIED:
@@ -516,6 +563,10 @@ static void wait_words(const struct controller *controller, uint32_t rank,
     case WAIT_PROBE:
         peer_text(answer, peer);
         snprintf(text, WORDS_MAX, "waits for a message from %s (probe)", peer);
+        break;
+    case WAIT_REGION:
+        snprintf(text, WORDS_MAX, "waits at region %s (%u bytes) for 'ecube scatter' or 'gather'",
+                 answer->region, (unsigned)answer->bytes);
         break;
     case WAIT_CONSOLE: snprintf(text, WORDS_MAX, "waits for its console text to leave"); break;
     case WAIT_PLAN:

@@ -21,6 +21,7 @@ const char *status_text(int status)
     case E_SYSCALL: return "no such system call";
     case E_NETWORK: return "no schedule for this network";
     case E_ELSEWHERE: return "the collective failed at another node";
+    case E_UNATTENDED: return "no 'ecube scatter' or 'ecube gather' reaches this run";
     default: return "unknown status";
     }
 }

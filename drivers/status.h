@@ -29,7 +29,8 @@ enum status {
     E_SYSCALL = -15,   /* no such system call */
     E_NETWORK = -16,   /* the collective has no schedule for this network */
     E_STORED = -17,    /* the receiver knows of the message and asks for it later; for nodes only */
-    E_ELSEWHERE = -18  /* the collective has failed at another node, which knows why */
+    E_ELSEWHERE = -18, /* the collective has failed at another node, which knows why */
+    E_UNATTENDED = -19 /* the program waits at a region where no host scatters or gathers */
 };
 
 /* One short English phrase for a code, for reports; "unknown status" for anything else. */

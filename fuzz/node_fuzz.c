@@ -20,6 +20,7 @@
 #include "wire/circuit.h"
 #include "wire/gather.h"
 #include "wire/parcel.h"
+#include "wire/region.h"
 
 enum action {
     DO_STEP,
@@ -43,6 +44,7 @@ enum action {
     DO_FAULT,
     DO_WAIT,
     DO_GATHER,
+    DO_REGION,
     DO_COUNT
 };
 
@@ -424,6 +426,68 @@ static void push_gather(struct input *input)
     }
 }
 
+/* The program waits at one of two regions, or at none that may be; the kernel may write there. */
+static void call_region(struct input *input)
+{
+    static const char *const names[] = {"in", "out", ""};
+    uint8_t what = input_u8(input);
+    uint32_t arguments[4] = {WORLD_PROGRAM}, at = WORLD_PROGRAM + 256 + input_u8(input) * 4u;
+    struct ecube_abi_region regions[2] = {{.address = at, .bytes = input_u16(input)},
+                                          {.address = at, .bytes = input_u8(input)}};
+    struct ecube_abi_rendezvous call = {.regions = WORLD_PROGRAM + 64,
+                                        .count = what & 16 ? input_u32(input) : 2,
+                                        .index = what & 32 ? input_u8(input) : what & 1};
+
+    strcpy(regions[0].name, names[what >> 1 & 1 ? 0 : 2]);
+    strcpy(regions[1].name, names[1]);
+    if (what & 64) {
+        call.regions = input_u32(input);
+    }
+    if (!world.blocked && world_poke(&world, WORLD_PROGRAM + 64, regions, sizeof regions) &&
+        world_poke(&world, WORLD_PROGRAM, &call, sizeof call)) {
+        world_grant(&world, WORLD_PROGRAM, sizeof call);
+        world_grant(&world, at, regions[call.index & 1].bytes);
+        world_call(&world, ECUBE_CALL_REGION, arguments);
+    }
+}
+
+/* The host waits at a region, fills it, or lets the program go; names are few, so that they come
+ * again. */
+static void region(struct input *input)
+{
+    struct neighbour *neighbour = read_neighbour(input);
+    uint8_t what = input_u8(input), body[ATTEND_BYTES];
+    uint32_t from = what & 4 ? read_place(input) : ID_HOST;
+    uint32_t name = UINT32_C(3) << 30 | (uint32_t)(what >> 6) << 16;
+    struct lie lie = read_lie(input);
+    struct attend_body attend = {name, what >> 3 & 1, "in"};
+    struct leave_body leave = {name, what >> 3 & 3, input_u8(input), input_u16(input)};
+
+    switch (what & 3) {
+    case 0: call_region(input); break;
+    case 1:
+        attend.region[1] = what & 32 ? 'x' : attend.region[1];
+        attend_pack(body, &attend);
+        neighbour_packet(neighbour, PACKET_ATTEND, from, node_id(world.node), body, ATTEND_BYTES,
+                         &lie);
+        break;
+    case 2:
+        leave_pack(body, &leave);
+        neighbour_packet(neighbour, PACKET_LEAVE, from, node_id(world.node), body, LEAVE_BYTES,
+                         &lie);
+        break;
+    default: {
+        struct open open = {.src = from,
+                            .dst = node_id(world.node),
+                            .match = name,
+                            .tag = what & 32 ? input_u8(input) : 0,
+                            .flags = OPEN_IMAGE | OPEN_OUTPUT,
+                            .length = input_u8(input) + 1u};
+        push_open_packet(neighbour, &open, &lie);
+    }
+    }
+}
+
 static void push_hello(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
@@ -689,6 +753,7 @@ static void operate(struct input *input)
     case DO_COLLECTIVE: call_collective(input); break;
     case DO_WAIT: call_wait(input); break;
     case DO_GATHER: push_gather(input); break;
+    case DO_REGION: region(input); break;
     default: fault(input); break;
     }
 }

@@ -129,7 +129,7 @@ static void download(struct world *world)
     world_settle(world);
     neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, body.message_bytes, &truth);
     world_settle(world);
-    start_pack(start, &(struct start_body){0});
+    start_pack(start, &(struct start_body){.attended = true});
     neighbour_packet(host, PACKET_START, ID_HOST, 0, start, sizeof start, &truth);
     world_settle(world);
     CHECK(node_program_runs(world->node));

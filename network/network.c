@@ -258,9 +258,40 @@ bool network_owns_link(const struct network *network, uint32_t node, unsigned po
     return dim->ports == 1 ? node < other : port == dim->port;
 }
 
+/* Whether each range can be halved. */
+static bool ranges_halve(const struct network *network)
+{
+    uint32_t count = 2;
+
+    for (unsigned i = 0; i < network->host_links && count > 1; i++) {
+        network_range(network, i, &count);
+    }
+    return count > 1;
+}
+
+bool network_set_host_links(struct network *network, unsigned links)
+{
+    network->host_links = 0;
+    if (links > NETWORK_HOST_LINKS_MAX || (links & (links - 1)) != 0) {
+        return false;
+    }
+    for (unsigned made = 1; made <= links; made *= 2) {
+        if (made > 1 && !ranges_halve(network)) {
+            network->host_links = 0;
+            return false;
+        }
+        network->host_links = (uint8_t)made;
+    }
+    return true;
+}
+
 unsigned network_host_links(const struct network *network)
 {
     unsigned links = 1;
+
+    if (network->host_links > 0) {
+        return network->host_links;
+    }
 
     for (unsigned port = 0; port < network->ports; port++) {
         links += network_neighbour(network, 0, port) != NETWORK_NO_NODE;
@@ -270,6 +301,12 @@ unsigned network_host_links(const struct network *network)
 
 uint32_t network_host_node(const struct network *network, unsigned index)
 {
+    uint32_t count;
+
+    if (network->host_links > 0) {
+        return index < network->host_links ? network_range(network, index, &count)
+                                           : NETWORK_NO_NODE;
+    }
     if (index == 0) {
         return 0;
     }
@@ -284,6 +321,10 @@ uint32_t network_host_node(const struct network *network, unsigned index)
 
 int network_host_link_of(const struct network *network, uint32_t node)
 {
+    if (network->host_links > 0) {
+        unsigned index = network_range_of(network, node);
+        return network_host_node(network, index) == node ? (int)index : -1;
+    }
     for (unsigned i = 0, links = network_host_links(network); i < links; i++) {
         if (network_host_node(network, i) == node) {
             return (int)i;
@@ -294,6 +335,9 @@ int network_host_link_of(const struct network *network, uint32_t node)
 
 uint32_t network_host_root(const struct network *network, uint32_t node)
 {
+    if (network->host_links > 0) {
+        return network_host_node(network, network_range_of(network, node));
+    }
     for (unsigned k = network->dims; k-- > 0;) {
         unsigned port = network_port_toward(network, 0, node, k);
         if (port != NETWORK_NO_PORT) {
@@ -301,6 +345,47 @@ uint32_t network_host_root(const struct network *network, uint32_t node)
         }
     }
     return 0;
+}
+
+unsigned network_ranges(const struct network *network)
+{
+    return network->host_links > 0 ? network->host_links : 1;
+}
+
+/* The first halving says which half of the ranges it is, the last which of two. */
+uint32_t network_range(const struct network *network, unsigned index, uint32_t *count)
+{
+    uint32_t first = 0;
+
+    *count = network->nodes;
+    for (unsigned left = network_ranges(network) / 2; left > 0; left /= 2) {
+        uint32_t half = network_half(network, *count);
+        if (index & left) {
+            first += half;
+            *count -= half;
+        } else {
+            *count = half;
+        }
+    }
+    return first;
+}
+
+unsigned network_range_of(const struct network *network, uint32_t node)
+{
+    uint32_t first = 0, count = network->nodes;
+    unsigned index = 0;
+
+    for (unsigned left = network_ranges(network) / 2; left > 0; left /= 2) {
+        uint32_t half = network_half(network, count);
+        if (node - first >= half) {
+            first += half;
+            count -= half;
+            index |= left;
+        } else {
+            count = half;
+        }
+    }
+    return index;
 }
 
 /* The slowest dimension of which a block spans a part. */
@@ -374,14 +459,11 @@ uint32_t network_block_of(const struct network *network, uint32_t root)
     return count;
 }
 
+/* The first range is the largest: each halving leaves it the larger part. */
 unsigned network_halvings(const struct network *network)
 {
-    unsigned halvings = 0;
+    uint32_t count;
 
-    for (unsigned k = 0; k < network->dims; k++) {
-        for (uint32_t left = network->dim[k].size; left > 1; left = (left + 1) / 2) {
-            halvings++;
-        }
-    }
-    return halvings;
+    network_range(network, 0, &count);
+    return network_parts(network, count);
 }

@@ -15,7 +15,9 @@
  * even size the way to the opposite node goes in + direction. A cube is a product of dimensions of
  * two nodes: port p leads to the node whose number differs in bit p.
  *
- * The host has links to node 0 and to each of its neighbours, at the port behind the network's.
+ * The host has links to node 0 and to each of its neighbours, at the port behind the network's. Or
+ * it has host_links of them, a power of two: then so many ranges, which halving makes, have one
+ * each, at their first node, and the host serves all ranges at the same time.
  *
  * Units    ranks, ports, hops
  * Errors   NETWORK_NO_PORT, NETWORK_NO_NODE; ranks must lie inside the network
@@ -35,6 +37,7 @@ enum {
         24,                 /* each dimension of 2^k + 1 nodes and more takes one more than bits */
     NETWORK_PORTS_MAX = 16, /* of a node, the host's not counted */
     NETWORK_NODES_MAX = 65536,
+    NETWORK_HOST_LINKS_MAX = 16, /* one for each range: a power of two */
     NETWORK_NO_PORT = 30
 };
 
@@ -53,7 +56,8 @@ struct network_dimension {
 struct network {
     uint8_t kind; /* enum network_kind; all zero: not known yet */
     uint8_t dims;
-    uint8_t ports; /* numbers in use at each node, the host's not counted */
+    uint8_t ports;      /* numbers in use at each node, the host's not counted */
+    uint8_t host_links; /* of the host, one for each range; 0: at node 0 and its neighbours */
     uint32_t nodes;
     struct network_dimension dim[NETWORK_DIMS_MAX];
 };
@@ -110,7 +114,8 @@ bool network_is_symmetric(const struct network *network);
 uint32_t network_translate(const struct network *network, uint32_t node, uint32_t by);
 uint32_t network_difference(const struct network *network, uint32_t node, uint32_t from);
 
-/* A number that tells networks apart: FNV-1a of kind and sizes. */
+/* A number that tells networks apart: FNV-1a of kind and sizes. Where the host is does not count:
+ * it changes no plan. */
 uint32_t network_digest(const struct network *network);
 
 /* The number of links between nodes. Each link has two ends, of which one owns it, so that a loop
@@ -118,12 +123,22 @@ uint32_t network_digest(const struct network *network);
 uint32_t network_link_count(const struct network *network);
 bool network_owns_link(const struct network *network, uint32_t node, unsigned port);
 
+/* Gives each of so many ranges a host link, 0: as without; false: they cannot be made. */
+bool network_set_host_links(struct network *network, unsigned links);
+
 /* The host's links: how many there are; the node at each; the link of a node, or -1; and the node
  * with a host link over which the host and `node` reach each other, in dimension order. */
 unsigned network_host_links(const struct network *network);
 uint32_t network_host_node(const struct network *network, unsigned index);
 int network_host_link_of(const struct network *network, uint32_t node);
 uint32_t network_host_root(const struct network *network, uint32_t node);
+
+/* The ranges that the host serves at the same time, in the order of ranks; one of all nodes unless
+ * host_links says otherwise: how many; the first node of one, and its nodes; the one of a node. No
+ * way between a node and its range's first leaves the range. */
+unsigned network_ranges(const struct network *network);
+uint32_t network_range(const struct network *network, unsigned index, uint32_t *count);
+unsigned network_range_of(const struct network *network, uint32_t node);
 
 /*
  * The spanning tree of downloads, by halving. A block is a range of ranks that spans a part of one
@@ -144,5 +159,5 @@ uint32_t network_part(const struct network *network, uint32_t count, unsigned in
 bool network_is_block(const struct network *network, uint32_t root, uint32_t count);
 /* The ranks of the largest block that has `root`. */
 uint32_t network_block_of(const struct network *network, uint32_t root);
-/* How many halvings leave single nodes. */
+/* How many halvings leave single nodes; of each range, when there are several. */
 unsigned network_halvings(const struct network *network);

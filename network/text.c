@@ -158,6 +158,39 @@ void network_name(const struct network *network, char name[NETWORK_NAME_MAX])
     }
 }
 
+/* The most ranges that halving makes of a network. */
+static unsigned most_host_links(const struct network *network)
+{
+    struct network cut = *network;
+    unsigned most = 1;
+
+    while (network_set_host_links(&cut, 2 * most)) {
+        most *= 2;
+    }
+    return most;
+}
+
+bool network_parse_host_links(struct network *network, unsigned links,
+                              char error[NETWORK_ERROR_MAX])
+{
+    char name[NETWORK_NAME_MAX];
+
+    if (links == 0 || (links & (links - 1)) != 0) {
+        return complain(error, "--host-links %u: use a power of two, from 1 to %d", links,
+                        NETWORK_HOST_LINKS_MAX);
+    }
+    if (links > NETWORK_HOST_LINKS_MAX) {
+        return complain(error, "--host-links %u: the host has at most %d", links,
+                        NETWORK_HOST_LINKS_MAX);
+    }
+    if (!network_set_host_links(network, links)) {
+        network_name(network, name);
+        return complain(error, "--host-links %u: halving makes at most %u ranges of %s", links,
+                        most_host_links(network), name);
+    }
+    return true;
+}
+
 bool network_parse_node(const struct network *network, const char *text, uint32_t *node,
                         char error[NETWORK_ERROR_MAX])
 {
@@ -184,10 +217,49 @@ bool network_parse_link(const struct network *network, const char *text, uint32_
         return true;
     }
     network_name(network, name);
-    if (network_host_links(network) == 1) {
+    if (network->nodes == 1) {
         return complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
     }
-    snprintf(example, sizeof example, "0-%u", (unsigned)network_host_node(network, 1));
+    for (unsigned port = network->ports; port-- > 0;) {
+        uint32_t peer = network_neighbour(network, 0, port);
+        if (peer != NETWORK_NO_NODE) {
+            snprintf(example, sizeof example, "0-%u", (unsigned)peer);
+        }
+    }
     return complain(error, "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
                     SHOWN, text, name, example);
+}
+
+static bool check_host_link(const struct network *network, uint32_t node,
+                            char error[NETWORK_ERROR_MAX])
+{
+    if (network_host_link_of(network, node) >= 0) {
+        return true;
+    }
+    if (network->host_links == 0) {
+        return complain(error, "node %u has no host link: node 0 and its neighbours have",
+                        (unsigned)node);
+    }
+    return complain(error, "node %u has no host link: node %u has that of its range",
+                    (unsigned)node, (unsigned)network_host_root(network, node));
+}
+
+bool network_parse_cable(const struct network *network, const char *text, uint32_t ends[2],
+                         char error[NETWORK_ERROR_MAX])
+{
+    const char *dash = strchr(text, '-');
+    char first[SHOWN];
+
+    if (strncmp(text, "host-", 5) == 0) {
+        ends[0] = NETWORK_NO_NODE;
+        return network_parse_node(network, text + 5, &ends[1], error) &&
+               check_host_link(network, ends[1], error);
+    }
+    if (dash && strcmp(dash, "-host") == 0) {
+        snprintf(first, sizeof first, "%.*s", (int)(dash - text), text);
+        ends[1] = NETWORK_NO_NODE;
+        return network_parse_node(network, first, &ends[0], error) &&
+               check_host_link(network, ends[0], error);
+    }
+    return network_parse_link(network, text, ends, error);
 }

@@ -36,6 +36,10 @@ const char *network_kind_name(unsigned index);
 /* The name that network_parse reads. */
 void network_name(const struct network *network, char name[NETWORK_NAME_MAX]);
 
+/* The host's links, one for each of so many ranges. */
+bool network_parse_host_links(struct network *network, unsigned links,
+                              char error[NETWORK_ERROR_MAX]);
+
 /* A node's number. */
 bool network_parse_node(const struct network *network, const char *text, uint32_t *node,
                         char error[NETWORK_ERROR_MAX]);
@@ -43,3 +47,7 @@ bool network_parse_node(const struct network *network, const char *text, uint32_
 /* A link, as "A-B". */
 bool network_parse_link(const struct network *network, const char *text, uint32_t ends[2],
                         char error[NETWORK_ERROR_MAX]);
+
+/* The same, or a host link as "host-A" or "A-host": then the host's end is NETWORK_NO_NODE. */
+bool network_parse_cable(const struct network *network, const char *text, uint32_t ends[2],
+                         char error[NETWORK_ERROR_MAX]);

@@ -15,6 +15,7 @@
  *     SLEEP    its time
  *     PLAN     its part, from the host at first use
  *     PREDICT  the host's answer
+ *     REGION   a scatter or gather of the host
  *     others   nothing
  *
  * Invariants
@@ -22,8 +23,8 @@
  * - Every address that a program gives is data from outside. It is used only after program_memory
  *   or program_structure has found all its bytes inside the program's memory, and written only
  *   after program_writable or program_answer has found nothing read-only among them: E_FAULT
- *   otherwise. The kernel may no more write code, constants and common data than the program, and
- *   would fail.
+ *   otherwise. The kernel may no more write code, constants and read-only data than the program,
+ *   and would fail.
  * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
  *   not keep its node from answering others.
  */
@@ -309,6 +310,7 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_PROBE: return wait_probe(node, arguments, blocked);
     case ECUBE_CALL_CANCEL: return wait_cancel(node, arguments);
     case ECUBE_CALL_OUTPUT: return gather_name_output(node, arguments[0], arguments[1]);
+    case ECUBE_CALL_REGION: return region_wait(node, blocked);
     default: return E_SYSCALL;
     }
 }

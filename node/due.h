@@ -9,6 +9,7 @@
  *   call_open          a system call waits
  *   load_due           the download has something to do
  *   gather_due         so has the gather, or the host is to be told of it
+ *   region_due         the host waits at a region, or is to be told of it
  *   collectives_queued collectives that wait behind the one that is under way
  *   due, dead_due      what is to be said once, and has found no slot yet
  */
@@ -74,6 +75,12 @@ static inline void node_due_gather(struct node *node)
 
     node->gather_due =
         gather->measure_due || gather->status != E_OK || gather->state == GATHER_COLLECTING;
+}
+
+/* What goes on with a region has changed. */
+static inline void node_due_region(struct node *node)
+{
+    node->region_due = node->region.state == REGION_ASKED || node->region.state == REGION_HASHING;
 }
 
 static inline void node_due_collective(struct node *node)

@@ -68,11 +68,21 @@ int gather_name_output(struct node *node, uint32_t address, uint32_t count)
     return E_OK;
 }
 
+/* How many pieces there are of what is gathered. */
+static uint32_t pieces_of(const struct node *node)
+{
+    return node->gather.region ? 1 : node->output_count;
+}
+
 /* The table is the program's, which may have changed it since: whatever stands there now is looked
  * at again. NULL, and no bytes: nothing, or a piece that is not all the program's. */
 static const uint8_t *piece_at(const struct node *node, uint32_t index,
                                struct ecube_abi_piece *piece)
 {
+    if (node->gather.region) {
+        *piece = (struct ecube_abi_piece){0};
+        return region_memory(node, node->gather.name, piece);
+    }
     const uint8_t *table = program_structure(
         node, node->output_address, node->output_count * (uint32_t)sizeof(struct ecube_abi_piece));
 
@@ -174,6 +184,14 @@ void gather_drop(struct node *node)
     node_due_gather(node);
 }
 
+void gather_drop_region(struct node *node)
+{
+    if (node->gather.region) {
+        gather_drop(node);
+        node->gather.region = false;
+    }
+}
+
 void gather_reset(struct node *node)
 {
     gather_drop(node);
@@ -202,8 +220,7 @@ static bool say(struct node *node, const struct measured_body *measured)
     return router_send(&node->router, PACKET_MEASURED, ID_HOST, body, sizeof body) == E_OK;
 }
 
-/* Every circuit's end is in the clocks of the two ports that it had. */
-static uint64_t busy_until(const struct node *node)
+uint64_t node_busy_until(const struct node *node)
 {
     return clock_max(node->clock_ns,
                      clock_max(node->router.send_free_ns, node->router.receive_free_ns));
@@ -221,7 +238,7 @@ static void say_measured(struct node *node)
                                           .status = extent.status,
                                           .bytes = (uint32_t)extent.bytes,
                                           .room = program_room(node, extent.end),
-                                          .model_ns = busy_until(node)})) {
+                                          .model_ns = node_busy_until(node)})) {
         node->gather.measure_due = false;
     }
 }
@@ -231,23 +248,39 @@ static void say_measured(struct node *node)
 static void begin(struct node *node, const struct collect_body *collect, uint32_t from)
 {
     struct gather *gather = &node->gather;
-    struct extent extent = measure(node);
+    struct ecube_abi_piece piece = {0};
+    bool region = region_memory(node, collect->name, &piece) != NULL;
+    struct extent extent = {.bytes = piece.bytes};
+
+    if (!region) {
+        extent = measure(node);
+    }
 
     *gather =
         (struct gather){.number = (uint8_t)(gather->number + 1),
                         .measure_due = gather->measure_due,
                         .measure_name = gather->measure_name,
+                        .region = region,
                         .name = collect->name,
                         .from = from,
                         .count = collect->count,
                         .children = (uint8_t)network_parts(&node->router.network, collect->count),
                         .bytes = (uint32_t)extent.bytes,
-                        .hash_piece = extent.bytes ? 0 : node->output_count,
+                        .hash_piece = extent.bytes || region ? 0 : node->output_count,
                         .base_ns = collect->base_ns,
                         .clock_ns = collect->base_ns};
     gather->placed[0] = extent.end;
     sha256_begin(&gather->sha);
     enter(node, GATHER_COLLECTING);
+}
+
+/* Whether a COLLECT may be met now: what is fetched lies still. */
+static bool is_there(const struct node *node, const struct collect_body *collect)
+{
+    struct ecube_abi_piece piece;
+
+    return is_quiet(node) || (collect->count == 1 && node->region.state == REGION_ATTENDING &&
+                              region_memory(node, collect->name, &piece));
 }
 
 /* Whether it is of the gather that goes on, or is done: it may come any number of times. */
@@ -273,7 +306,7 @@ void gather_collect(struct node *node, const struct notice *notice)
         return;
     }
     if (!is_known(node, &collect, notice->src)) {
-        if (!is_quiet(node)) {
+        if (!is_there(node, &collect)) {
             node_answer(node, PACKET_RETRY, notice->src, collect.name);
             return;
         }
@@ -437,17 +470,17 @@ static const uint8_t *portion(const struct node *node, uint32_t index, uint32_t 
         return of_child(node, index, true, bytes);
     }
     index -= children;
-    if (index < node->output_count) {
+    if (index < pieces_of(node)) {
         at = piece_at(node, index, &piece);
         *bytes = at ? piece.bytes : 0;
         return at;
     }
-    return of_child(node, index - node->output_count, false, bytes);
+    return of_child(node, index - pieces_of(node), false, bytes);
 }
 
 static uint32_t portions(const struct node *node)
 {
-    return 1 + 2 * (uint32_t)node->gather.children + node->output_count;
+    return 1 + 2 * (uint32_t)node->gather.children + pieces_of(node);
 }
 
 /* There is one more, unless a debugger has changed the program's table since: then the receiver
@@ -507,7 +540,10 @@ static void take_refused(struct node *node, int status)
 static void take_own(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
-    case NOTICE_ACCEPTED: enter(node, GATHER_SENDING); break;
+    case NOTICE_ACCEPTED:
+        enter(node, GATHER_SENDING);
+        region_moved(node, node->gather.name, notice->done_ns);
+        break;
     case NOTICE_REFUSED: take_refused(node, notice->status); break;
     case NOTICE_SENT:
         if (notice->status == E_OK) {
@@ -551,7 +587,7 @@ static void hash_slice(struct node *node)
     uint32_t left = HASH_SLICE_BYTES;
     struct ecube_abi_piece piece;
 
-    while (left > 0 && gather->hash_piece < node->output_count) {
+    while (left > 0 && gather->hash_piece < pieces_of(node)) {
         const uint8_t *at = piece_at(node, gather->hash_piece, &piece);
         uint32_t rest = at ? piece.bytes - gather->hash_at : 0;
         uint32_t bytes = rest < left ? rest : left;
@@ -565,7 +601,7 @@ static void hash_slice(struct node *node)
             gather->hash_at = 0;
         }
     }
-    if (gather->hash_piece == node->output_count) {
+    if (gather->hash_piece == pieces_of(node)) {
         sha256_end(&gather->sha, row.digest);
         output_row_pack(gather->row, &row);
         gather->hashed = true;

@@ -452,6 +452,19 @@ static bool receive_waits(const struct request *request)
 /* Moves sends and receives in the order in which the program has asked for them. When nothing is
  * left that could move by itself, messages_move is cleared, and steps cost nothing here until it is
  * set. */
+bool message_is_at_rest(const struct node *node)
+{
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = &node->requests[node->request_order[i]];
+        bool rests = request->kind == REQUEST_SEND ? request->state == STATE_STORED
+                                                   : request->state == STATE_QUEUED;
+        if (request->state != STATE_DONE && !rests) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void message_pump(struct node *node)
 {
     bool left = false;

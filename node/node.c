@@ -14,8 +14,8 @@
  *
  *     router_take    what the links hold becomes notices
  *     node_work      rounds of: handle all notices; pump collective, messages, download, gather,
- *                    reports; let the router move. Until a round brings nothing new, ROUNDS_MAX
- *                    at most
+ *                    region, reports; let the router move. Until a round brings nothing new,
+ *                    ROUNDS_MAX at most
  *     router_flush   the frames of all rounds go to the links at once
  *
  * Invariants
@@ -36,6 +36,7 @@
 #include "node/state.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/region.h"
 
 enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
 
@@ -124,6 +125,8 @@ static void take_open(struct node *node, unsigned port)
         if (node->program != PROGRAM_RUNNING && !engine_is_active(&node->engine)) {
             router_refuse(&node->router, port, node_gone(node));
         }
+    } else if (open_flags(packet) & OPEN_OUTPUT && packet_src(packet) == ID_HOST) {
+        region_open(node, port, packet);
     } else if (open_flags(packet) & OPEN_OUTPUT) {
         gather_open(node, port, packet);
     } else if (open_flags(packet) & OPEN_IMAGE) {
@@ -148,6 +151,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     }
     node_due_call(node, false);
     message_end(node);
+    region_end(node);
     engine_close(&node->engine, &node->router, node_gone(node));
     for (unsigned p = 0; p < node->router.port_count; p++) {
         take_open(node, p);
@@ -184,6 +188,7 @@ static void take_start(struct node *node, const struct notice *notice)
     node->start_due = true;
     node_due_program(node);
     node->clock_ns = start.model_ns;
+    node->attended = start.attended;
 }
 
 /* QUEUED, RETRY, CTS and CANCEL answer an RTS, an OFFER or a COLLECT of this node; CANCEL also
@@ -259,12 +264,14 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_TAKEN: take_taken(node, notice); break;
     case PACKET_MEASURE: gather_measure(node, notice); break;
     case PACKET_COLLECT: gather_collect(node, notice); break;
+    case PACKET_ATTEND: region_attend(node, notice); break;
+    case PACKET_LEAVE: region_leave(node, notice); break;
     default: break;
     }
 }
 
 /* A token says in its highest byte whose circuit it is, and below that which use of it: each of the
- * four drops what is about an earlier one. */
+ * five drops what is about an earlier one. */
 static void take_notice(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
@@ -282,6 +289,8 @@ static void take_notice(struct node *node, const struct notice *notice)
             engine_notice(&node->engine, &node->router, notice);
         } else if (notice->token >> 24 == TOKEN_OUTPUT) {
             gather_notice(node, notice);
+        } else if (notice->token >> 24 == TOKEN_REGION) {
+            region_notice(node, notice);
         } else {
             load_notice(node, notice);
         }
@@ -307,6 +316,7 @@ bool node_work(struct node *node)
         message_pump(node);
         more |= node->load_due && load_pump(node);
         more |= node->gather_due && gather_pump(node);
+        more |= node->region_due && region_pump(node);
         report_pump(node);
         slots = node->router.slots_free;
         router_move(&node->router, node->now_us);

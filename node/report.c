@@ -25,6 +25,7 @@
  *                       WAIT_SEVERAL                         how many requests it waits for
  *     probes            WAIT_PROBE                       peer, tag
  *                       WAIT_COLLECTIVE                  stage, step and the node that is missing
+ *     waits at a region WAIT_REGION                      its name and bytes
  */
 #include <string.h>
 
@@ -208,6 +209,9 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     if (node->call_number == ECUBE_CALL_PROBE) {
         return WAIT_PROBE;
     }
+    if (node->call_number == ECUBE_CALL_REGION) {
+        return WAIT_REGION;
+    }
     return waits_for_request(node, request);
 }
 
@@ -251,6 +255,8 @@ static void say_wait(const struct node *node, const struct request *request,
     } else if (state->wait == WAIT_PROBE && wait_probed(node, &probe)) {
         state->peer = probe.peer;
         state->tag = probe.tag;
+    } else if (state->wait == WAIT_REGION) {
+        (void)region_waits(node, state->region, &state->bytes);
     }
 }
 
@@ -260,7 +266,7 @@ static void say_collective(const struct node *node, struct state_body *state)
 {
     const struct engine *engine = &node->engine;
 
-    if (!engine_is_active(engine)) {
+    if (!engine_is_active(engine) || state->wait == WAIT_REGION) {
         return;
     }
     state->stage = engine->stage == ENGINE_STEPS ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;

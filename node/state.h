@@ -4,8 +4,9 @@
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
  * it on, pipeline.c does so in parcels, pieces.c says where its bytes lie, receipt.c says what is
- * held; gather.c brings back what programs have left; call.c serves system calls; report.c reports
- * to the host. Each file begins with the states of what it moves.
+ * held; gather.c brings back what programs have left; region.c lets the host fill and fetch memory
+ * of a program that waits; call.c serves system calls; report.c reports to the host. Each file
+ * begins with the states of what it moves.
  */
 #pragma once
 
@@ -29,7 +30,7 @@ enum {
     UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
     POOL_MAX = UNEXPECTED_MAX + 1, /* buffers for eager messages; the last for one to oneself */
     POOL_BYTES = OPEN_INLINE_MAX,
-    ASK_AGAIN_US = 300 * 1000,         /* an RTS or OFFER without an answer is repeated */
+    ASK_AGAIN_US = 300 * 1000,         /* an RTS, OFFER or COLLECT without an answer is repeated */
     ANSWER_RETRY_US = 2 * 1000,        /* next try after RETRY, or after a busy hop */
     SOON_US = 100,                     /* after a hop that is still in a collective; */
     SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
@@ -38,7 +39,8 @@ enum {
     CLEAR_SLICE_BYTES = 256 * 1024,
     TEST_SOON_US = 10, /* a test that follows another sooner has had no work in between: */
     REST_US = 1000,    /* it rests so long, unless a request comes to its end before */
-    REPLY_SLOTS = 6,   /* slots kept for answers: with fewer no RTS or OFFER is sent or taken */
+    REPLY_SLOTS =
+        6, /* slots kept for answers: with fewer no RTS, OFFER or COLLECT is sent or taken */
     /* A program that ends leaves at most so many RTSs without a CTS. While one runs, only an RTS
      * that was repeated, because its answer was late, brings a CTS too many. */
     CANCELS_MAX = ECUBE_REQUESTS_MAX
@@ -191,6 +193,7 @@ struct gather {
     bool granted;     /* whoever it collects for takes its circuit now */
     bool hashed;      /* row is complete */
     bool receiving;   /* the circuit of child `next` */
+    bool region;      /* what the program waits at is fetched, in place of what one has left */
     uint8_t children, next;
     uint32_t begun; /* bit i: child i has said that it collects */
     uint32_t name, measure_name, from;
@@ -203,6 +206,29 @@ struct gather {
     uint32_t hash_piece, hash_at;
     struct sha256 sha;
     uint8_t row[OUTPUT_ROW_BYTES];
+};
+
+enum region_state {
+    REGION_IDLE,
+    REGION_ASKED,     /* the host waits at a region */
+    REGION_ATTENDING, /* so does the program, and the host knows */
+    REGION_RECEIVING,
+    REGION_HASHING
+};
+
+/* What the host does with a region of the program that waits (region.c). */
+struct region {
+    uint8_t state;  /* enum region_state */
+    uint8_t number; /* of this one, counted here: its circuit's token carries it */
+    uint8_t left;   /* enum ecube_region_way: the program may go on, by left_bytes; 0: not */
+    char asked[ECUBE_NAME_MAX];
+    uint32_t name;   /* the host's, of what goes on; 0: nothing does */
+    uint32_t bytes;  /* of the circuit that has come last */
+    uint32_t hashed; /* of these */
+    uint32_t left_bytes;
+    int32_t status;   /* of the circuit */
+    uint64_t done_ns; /* the end of the program's own transfer */
+    struct sha256 sha;
 };
 
 /* What must be reported once, and has found no slot yet: report_pump sends it when there is one. */
@@ -228,11 +254,13 @@ struct node {
     bool program_moves; /* it may go on, or has ended */
     uint8_t request_count;
     uint8_t collectives_queued;
-    bool load_due;              /* load_pump has something to do */
-    bool gather_due;            /* so has gather_pump */
-    bool memory_new;            /* a download has begun, and node_takes_memory has not told */
-    uint32_t dead_due;          /* bit p: the host has not been told that link p is dead */
-    uint32_t peers_reported;    /* bit p: LINKS has told whom link p leads to */
+    bool load_due;           /* load_pump has something to do */
+    bool gather_due;         /* so has gather_pump */
+    bool region_due;         /* so has region_pump */
+    bool attended;           /* a host may scatter into regions of the program, and gather them */
+    bool memory_new;         /* a download has begun, and node_takes_memory has not told */
+    uint32_t dead_due;       /* bit p: the host has not been told that link p is dead */
+    uint32_t peers_reported; /* bit p: LINKS has told whom link p leads to */
     uint8_t collective_request; /* of the collective that is under way */
     uint64_t clock_ns;          /* the program's model clock */
     struct load load;
@@ -268,6 +296,7 @@ struct node {
     /* the table of pieces that the program has named, until the next download */
     uint32_t output_address, output_count;
     struct gather gather;
+    struct region region;
     uint8_t pool_free[POOL_MAX]; /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
@@ -281,7 +310,13 @@ static inline int node_gone(const struct node *node)
     return node->cut ? E_LINK_DEAD : E_PEER_GONE;
 }
 
-enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3, TOKEN_OUTPUT = 4 };
+enum token_kind {
+    TOKEN_REQUEST = 1,
+    TOKEN_STEP = 2,
+    TOKEN_IMAGE = 3,
+    TOKEN_OUTPUT = 4,
+    TOKEN_REGION = 5
+};
 
 static inline uint32_t token_make(enum token_kind kind, unsigned generation, unsigned index)
 {
@@ -347,6 +382,9 @@ struct answer {
 
 void message_answer(struct node *node, const struct answer *answer);
 void message_notice(struct node *node, const struct notice *notice);
+/* Whether no message moves, or will without another call of a program: a send that its receiver has
+ * not asked for, and a receive that nothing has come for, are at rest. */
+bool message_is_at_rest(const struct node *node);
 void message_pump(struct node *node);
 uint64_t message_deadline(const struct node *node);
 
@@ -465,11 +503,34 @@ void gather_open(struct node *node, unsigned port, const uint8_t *packet);
 void gather_notice(struct node *node, const struct notice *notice);
 /* The host has given it up: nothing more begins. */
 void gather_drop(struct node *node);
+/* No region is fetched any more: what is under way ends as it can. */
+void gather_drop_region(struct node *node);
 /* The program's memory is about to be overwritten: it has left nothing. */
 void gather_reset(struct node *node);
 /* True when it has more to do at once. */
 bool gather_pump(struct node *node);
 uint64_t gather_deadline(const struct node *node);
+/* Every circuit's end is in the clocks of the two ports that it had: the latest of this node. */
+uint64_t node_busy_until(const struct node *node);
+
+/* The system call REGION. */
+int region_wait(struct node *node, bool *blocked);
+/* The region that the program waits at, for people; false: at none. */
+bool region_waits(const struct node *node, char name[ECUBE_NAME_MAX], uint32_t *bytes);
+/* The region that the program waits at, if the host knows so under this name; NULL: it does not, or
+ * it is no memory that the program may write. */
+uint8_t *region_memory(const struct node *node, uint32_t name, struct ecube_abi_piece *piece);
+/* ATTEND, LEAVE. */
+void region_attend(struct node *node, const struct notice *notice);
+void region_leave(struct node *node, const struct notice *notice);
+void region_open(struct node *node, unsigned port, const uint8_t *packet);
+void region_notice(struct node *node, const struct notice *notice);
+/* It has been fetched under this name, by a circuit that ends at that time. */
+void region_moved(struct node *node, uint32_t name, uint64_t done_ns);
+/* The program is over. */
+void region_end(struct node *node);
+/* True when it has more to do at once. */
+bool region_pump(struct node *node);
 
 /* How much text the program may send until its reader has taken some. */
 static inline uint32_t console_room(const struct node *node)

@@ -28,6 +28,7 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/circuit_state.h"
+#include "router/identity.h"
 #include "router/lane.h"
 #include "router/notice.h"
 #include "router/packet.h"
@@ -401,7 +402,10 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
                              in->chain_ns + (uint64_t)packet_hops(packet) * router->profile.tau_ns);
     }
     if (!router->profile.all_port) {
-        start_ns = clock_max(start_ns, clock_max(open_free(packet), router->receive_free_ns));
+        start_ns = clock_max(start_ns, open_free(packet));
+    }
+    if (!identity_ports_apart(router)) {
+        start_ns = clock_max(start_ns, router->receive_free_ns);
     }
     return clock_max(start_ns, ready_ns);
 }

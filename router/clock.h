@@ -7,11 +7,14 @@
  *     t := t0 + xi;  for each hop: t := max(t, f_h) + tau
  *     done := max(t, ps, r, pr) + (i + k - 1) * element
  *
- * Of a download's circuit k does not count the list in front (open_charged, wire/circuit.h). Of a
- * circuit to or from the host xi, and tau of its link, are sigma times as much.
+ * Of a download's or a gather's circuit k does not count what stands in front of the data
+ * (open_charged, wire/circuit.h). Of a circuit to or from the host xi, and tau of its link, are
+ * sigma times as much.
+ *
+ * At a host with a link for each of several ranges ps and pr do not count: each link is a port.
  *
  * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
- * (i+k-1)*element. Of a download k is the data alone (open_charged, wire/circuit.h).
+ * (i+k-1)*element.
  *
  * Example  iPSC/860, 100 bytes over 3 hops: 65425 + 3*9575 + 102*425 = 137500 ns = 65 + 0.425*100
  *          + 10*3 us

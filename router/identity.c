@@ -52,6 +52,12 @@ uint32_t identity_tau(const struct router *router, unsigned port)
     return (uint32_t)(host ? host_ns(router, tau) : tau);
 }
 
+bool identity_ports_apart(const struct router *router)
+{
+    return router->profile.all_port ||
+           (router->role == ROLE_HOST && router->network.host_links > 0);
+}
+
 /* The network that a HELLO names; false: there is no such network. */
 static bool network_of(const struct hello *hello, struct network *network)
 {
@@ -60,7 +66,8 @@ static bool network_of(const struct hello *hello, struct network *network)
     for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         sizes[k] = hello->last[k] + 1u;
     }
-    return network_make(network, (enum network_kind)hello->network, sizes, hello->dims);
+    return network_make(network, (enum network_kind)hello->network, sizes, hello->dims) &&
+           network_set_host_links(network, hello->host_links);
 }
 
 /* This node has a number. All its links say so: that is how numbers spread. */
@@ -171,6 +178,7 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .port = (uint8_t)port,
                             .id = router->id,
                             .network = router->network.kind,
+                            .host_links = router->network.host_links,
                             .dims = router->network.dims,
                             .heard = channel_heard(channel),
                             .all_port = router->profile.all_port,

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hello;
@@ -24,3 +25,8 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
  * to and from the host, and of its links, are sigma times those between nodes. */
 uint64_t identity_xi(const struct router *router, uint32_t dst);
 uint32_t identity_tau(const struct router *router, unsigned port);
+
+/* Whether the send and receive ports of this router are one for each link, so that what goes over
+ * one link does not wait for what went over another: so it is at a host with a link for each range.
+ */
+bool identity_ports_apart(const struct router *router);

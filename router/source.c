@@ -89,7 +89,7 @@ static void write_open(const struct router *router, struct source *source)
                              .flags = circuit->flags,
                              .generation = circuit->generation,
                              .clock_ns = circuit->issue_ns + identity_xi(router, circuit->dst),
-                             .free_ns = router->send_free_ns};
+                             .free_ns = identity_ports_apart(router) ? 0 : router->send_free_ns};
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
                 circuit->dst);
     open_pack(packet, &open);

@@ -22,10 +22,13 @@
  *
  * HELLO payload (56 bytes):
  *
- *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8
- *   11 all_port u8 | 12 data window u32 | 16 control window u16 | 18 sigma permille u16
+ *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u4, host links u4 | 9 dims u8
+ *   10 heard u8 | 11 all_port u8 | 12 data window u32 | 16 control window u16
+ *   18 sigma permille u16
  *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32 | 36 dead after ms u32
  *   40 last u16[8]
+ *
+ * Host links: 0, at node 0 and its neighbours; else 1 + their logarithm, one for each range.
  *
  * Context  any; pure
  */
@@ -101,8 +104,9 @@ struct hello {
     uint16_t version;
     uint8_t role;
     uint8_t port;
-    uint32_t id;     /* of the sender; ID_UNKNOWN until a link tells */
-    uint8_t network; /* enum network_kind; NETWORK_NONE until a link tells */
+    uint32_t id;         /* of the sender; ID_UNKNOWN until a link tells */
+    uint8_t network;     /* enum network_kind; NETWORK_NONE until a link tells */
+    uint16_t host_links; /* one for each range, a power of two; 0: at node 0 and its neighbours */
     uint8_t dims;
     uint8_t heard; /* enum hello_heard: what the sender has of this link's other end */
     uint8_t all_port;
@@ -209,13 +213,19 @@ static inline uint32_t frame_payload_check(const uint8_t *at)
     return get32(at);
 }
 
+/* 1 + the logarithm of a power of two; 0 of 0. */
+static inline unsigned hello_host_links(unsigned links)
+{
+    return links > 0 ? 1u + (unsigned)__builtin_ctz(links) : 0;
+}
+
 static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
 {
     put16(bytes, hello->version);
     bytes[2] = hello->role;
     bytes[3] = hello->port;
     put32(bytes + 4, hello->id);
-    bytes[8] = hello->network;
+    bytes[8] = (uint8_t)(hello->network | hello_host_links(hello->host_links) << 4);
     bytes[9] = hello->dims;
     bytes[10] = hello->heard;
     bytes[11] = hello->all_port;
@@ -242,7 +252,8 @@ static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hel
     hello->role = bytes[2];
     hello->port = bytes[3];
     hello->id = get32(bytes + 4);
-    hello->network = bytes[8];
+    hello->network = bytes[8] & 15;
+    hello->host_links = (uint16_t)(1u << (bytes[8] >> 4) >> 1);
     hello->dims = bytes[9];
     hello->heard = bytes[10];
     hello->all_port = bytes[11];

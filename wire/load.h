@@ -11,12 +11,15 @@
  *   segment   0 first u32 | 4 count u32 | 8 address u32 | 12 bytes u32 | 16 step u32 |
  *             20 flags u8, enum load_flag | 21 spare[3]
  *
- * Programs are in the order of ranks and have each node once. The memory of a node (all but top on
- * pages where something is protected, see run.h):
+ * Programs are in the order of ranks and have each node once. The memory of a node:
  *
- *   image address   code end     constants end   bss end    data start  data end      top
- *   | code          | constants  | data, bss     |          | data:     | private     | heap
- *                                                            read-only     data
+ *   image address    code end          constants end      data start   data end        top
+ *   | code: read,    | constants: read | data, bss: read, | data: read | private data: | heap
+ *   |    executed    |                 |    write         |            | read, write   |
+ *
+ * All ends are on pages of PROTECTED_PAGE_BYTES (run.h), and code end lies above the image's
+ * address. If code end and constants end are that address instead, nothing is protected, and all
+ * but top may lie anywhere: the program may write and execute all of its memory.
  *
  * A segment is for the nodes `first` to `first + count - 1`. Its string lies at the host; node
  * first + i gets the `bytes` of it from i * step on, at `address`. So

@@ -16,7 +16,7 @@
  *
  * A name has bit 16 set and no bit above it, so it is never 0.
  *
- * CTS, RETRY and CANCEL answer an OFFER (run.h) too.
+ * CTS, RETRY and CANCEL answer an OFFER (run.h) too; QUEUED, RETRY and CANCEL a COLLECT (gather.h).
  *
  * Units    bytes
  * Context  any; pure. Unpacking is false when the body is too short.

@@ -24,6 +24,8 @@
  *   32 to 40  run.h, report.h: to the host
  *   41 to 42  plan.h: to the host
  *   43        gather.h: to the host
+ *   44 to 45  region.h: from the host
+ *   46 to 47  region.h: to the host
  *
  * Units    bytes
  * Context  any; pure. A packet is looked at where it lies, and must be PACKET_HEADER_BYTES long.

@@ -16,6 +16,8 @@
  *           52 step u16, from 1, 0: before the first | 54 steps u16, 0: not known yet |
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
+ *           With WAIT_REGION there is none told: 32 the region's name char[ECUBE_NAME_MAX], which
+ *           ends with a zero byte, and bytes is its size
  *   FAULT   0 kind u16 | 2 collectives u16, as in EXIT | 4 address u32 | 8 status register u32 |
  *           12 registers u32[16] | 76 processor status u32 | 80 line u32 | 84 text: a kernel CHECK
  *           that failed, its file. Of a program instead:
@@ -38,6 +40,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "include/ecube/abi.h"
 #include "wire/bytes.h"
 #include "wire/collective.h"
 
@@ -110,6 +113,7 @@ enum wait_kind {
     WAIT_PLAN = 7,    /* for the host's answer to PLAN_ASK or PREDICT */
     WAIT_SEVERAL = 8, /* for one of several requests; `bytes` is how many */
     WAIT_PROBE = 9,   /* for a message of peer and tag that it has not asked for */
+    WAIT_REGION = 10, /* at a region, for the host */
     WAIT_KINDS
 };
 
@@ -155,6 +159,7 @@ struct state_body {
     uint32_t collective_bytes, root, partner;
     uint16_t step, steps;
     uint32_t counters[STATE_COUNTERS];
+    char region[ECUBE_NAME_MAX]; /* empty unless wait is WAIT_REGION */
 };
 
 _Static_assert(56 + 4 * (int)STATE_COUNTERS == (int)STATE_BYTES, "STATE ends with counters");
@@ -181,6 +186,9 @@ static inline void state_pack(uint8_t *body, const struct state_body *state)
     put32(body + 48, state->partner);
     put16(body + 52, state->step);
     put16(body + 54, state->steps);
+    if (state->wait == WAIT_REGION) {
+        memcpy(body + 32, state->region, ECUBE_NAME_MAX);
+    }
     for (unsigned i = 0; i < STATE_COUNTERS; i++) {
         put32(body + 56 + 4 * i, state->counters[i]);
     }
@@ -191,7 +199,12 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
     if (bytes < STATE_BYTES) {
         return false;
     }
-    bool sleeps = body[1] == WAIT_SLEEP;
+    bool sleeps = body[1] == WAIT_SLEEP, named = body[1] == WAIT_REGION;
+    const uint8_t none[ECUBE_NAME_MAX] = {0}, *at = named ? none : body + 32;
+
+    if (named && body[32 + ECUBE_NAME_MAX - 1] != 0) {
+        return false;
+    }
     *state = (struct state_body){.program = body[0],
                                  .wait = body[1],
                                  .transfer = body[2],
@@ -205,14 +218,17 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
                                  .flags = body[22],
                                  .stored = body[23],
                                  .model_ns = get64(body + 24),
-                                 .pc = sleeps ? 0 : get32(body + 32),
-                                 .lr = sleeps ? 0 : get32(body + 36),
-                                 .left_us = sleeps ? get64(body + 32) : 0,
-                                 .collective_bytes = get32(body + 40),
-                                 .root = get32(body + 44),
-                                 .partner = get32(body + 48),
-                                 .step = get16(body + 52),
-                                 .steps = get16(body + 54)};
+                                 .pc = sleeps ? 0 : get32(at),
+                                 .lr = sleeps ? 0 : get32(at + 4),
+                                 .left_us = sleeps ? get64(at) : 0,
+                                 .collective_bytes = get32(at + 8),
+                                 .root = get32(at + 12),
+                                 .partner = get32(at + 16),
+                                 .step = get16(at + 20),
+                                 .steps = get16(at + 22)};
+    if (named) {
+        memcpy(state->region, body + 32, ECUBE_NAME_MAX);
+    }
     for (unsigned i = 0; i < STATE_COUNTERS; i++) {
         state->counters[i] = get32(body + 56 + 4 * i);
     }

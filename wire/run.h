@@ -14,7 +14,9 @@
  *           begins with `head`, and message bytes are those of the list and the first parcel. Each
  *           parcel waits for a CTS of its own: the first is for the name of the offer, the second
  *           for that name plus 1, and so on
- *   START   0 model ns u64, no node's clock is ahead of it: run the program that is loaded
+ *   START   0 model ns u64, no node's clock is ahead of it | 8 attended u8: 1: somebody can scatter
+ *           into the program's regions, and gather them (region.h) | 9 spare[3]: run the program
+ *           that is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
  *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: how much text of this program has been
@@ -29,18 +31,8 @@
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 when all was received and sent on |
  *           16 first u16 | 18 count u16 | 20 last u8 | 21 spare[3] | 24 SHA-256 of `count`
- *           segments, the first of them the node's own segment with number `first`: its own alone
- *           are counted, those that were sent, in the order of the list. `last`: no more follow
- *
- * In memory, where it is for all or for nobody (the whole picture: load.h):
- *
- *   base          code end          constants end           data start  data end      top
- *   | code: read, | constants: read | data, bss: read, write| read      | read, write | heap
- *   |    executed |                 |                       |           |             |
- *
- *   All of these but base are on pages of PROTECTED_PAGE_BYTES, and code end lies above base. If
- *   code end and constants end are base instead, nothing is protected, and all but top may lie
- *   anywhere: the program may write and execute all of its memory.
+ *           segments. Of those that were sent the node's own are numbered from 0 in the order of
+ *           the list; `first` is the number of the first of these. `last`: no more follow
  *
  * In memory, where a segment of the load with LOAD_BLOCK says, for the node that it is for:
  *
@@ -78,7 +70,7 @@ enum run_kind {
 
 enum {
     OFFER_BYTES = 68,
-    START_BYTES = 8,
+    START_BYTES = 12,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
@@ -141,11 +133,13 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
 
 struct start_body {
     uint64_t model_ns;
+    bool attended;
 };
 
 static inline void start_pack(uint8_t *body, const struct start_body *start)
 {
     put64(body, start->model_ns);
+    put32(body + 8, start->attended);
 }
 
 static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
@@ -153,7 +147,7 @@ static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct star
     if (bytes < START_BYTES) {
         return false;
     }
-    start->model_ns = get64(body);
+    *start = (struct start_body){.model_ns = get64(body), .attended = body[8] != 0};
     return true;
 }
 
@@ -317,6 +311,8 @@ enum block_kind {
     BLOCK_STDIN = 5 /* what standard input reads */
 };
 
+enum { BLOCK_NAME_BYTES = 256 }; /* of a file's name and the zero byte behind it, at most */
+
 struct block_header {
     uint32_t rank, size, argument_count, entry_count;
 };
@@ -324,6 +320,22 @@ struct block_header {
 struct block_entry {
     uint32_t kind, address, bytes;
 };
+
+/* Whether a file can have this name, as it is drawn above. */
+static inline bool block_name_is_good(const char *name)
+{
+    for (size_t at = 0;; at++) {
+        size_t part = strcspn(name + at, "/");
+
+        if (part == 0 || (part <= 2 && strncmp(name + at, "..", part) == 0)) {
+            return false;
+        }
+        at += part;
+        if (name[at] == '\0') {
+            return at < BLOCK_NAME_BYTES;
+        }
+    }
+}
 
 /* Where the strings begin. */
 static inline uint32_t block_strings(const struct block_header *header)

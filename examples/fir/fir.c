@@ -38,7 +38,9 @@ int main(void)
 
     if (!samples || !taps) {
         if (ecube_rank() == 0) {
-            printf("fir: it wants a recording: examples/data.sh fir NETWORK IN.wav OUT.png\n");
+            fprintf(stderr,
+                    "fir: it wants a recording: examples/data.sh fir NETWORK IN.wav OUT.png\n");
+            return 1;
         }
         return 0;
     }

@@ -108,9 +108,11 @@ int main(int argc, char **argv)
 
     if (!s.points || argc != 5) {
         if (ecube_rank() == 0) {
-            printf("image: it wants a picture: examples/data.sh image NETWORK IN.png OUT.png\n");
+            fprintf(stderr, "image: it wants a picture, its WIDTH, bytes of a point, RADIUS and "
+                            "filter: examples/data.sh image\n");
+            return 1;
         }
-        return s.points != NULL;
+        return 0;
     }
     s.width = atoi(argv[1]);
     s.channels = atoi(argv[2]);

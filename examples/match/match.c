@@ -67,7 +67,10 @@ int main(int argc, char **argv)
 
     if (!text || !lines) {
         if (ecube_rank() == 0) {
-            printf("match: it wants a text: examples/data.sh match NETWORK TEXT OUT.png WORD...\n");
+            fprintf(
+                stderr,
+                "match: it wants a text: examples/data.sh match NETWORK TEXT OUT.png WORD...\n");
+            return 1;
         }
         return 0;
     }

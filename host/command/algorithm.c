@@ -8,7 +8,6 @@
 #include "host/command/algorithm.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "planner/algorithms/candidates.h"

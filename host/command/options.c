@@ -18,6 +18,7 @@
 #include "host/machine/link_maker.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
+#include "wire/run.h"
 
 enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
@@ -132,6 +133,15 @@ int options_find_network(const char *text, const struct network_limits *limits,
                        : -1;
 }
 
+int options_find_host_links(const struct machine_arguments *arguments, struct network *network,
+                            struct message *message)
+{
+    return arguments->host_links == 0 ||
+                   network_parse_host_links(network, arguments->host_links, message->text)
+               ? 0
+               : -1;
+}
+
 char *options_name_operations(int key, const char *text, void *input)
 {
     struct choice choice;
@@ -201,6 +211,16 @@ const struct option_row options_network[] = {
     {0},
 };
 
+const struct option_row options_host_links[] = {
+    {"host-links", "N",
+     "host links that are used at the same time, a power of two up to 16: one for each of N ranges "
+     "of nodes, which halving makes (default: one to node 0 and to each of its neighbours, one "
+     "message at a time)",
+     option_whole, OPTION_AT(struct machine_arguments, host_links), .low = 1,
+     .high = NETWORK_NODES_MAX},
+    {0},
+};
+
 const struct option_row options_machine[] = {
     {"algorithm", "NAME",
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
@@ -214,8 +234,9 @@ const struct option_row options_machine[] = {
      "environment has in ECUBE_LINKS)",
      option_text, OPTION_AT(struct machine_arguments, links)},
     {"patience", "TIME",
-     "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
-     "a debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "link timeout, and stall limit of boot, download and the way of outputs: how long a node may "
+     "be silent, halted by a debugger for example, before it counts as dead, and how long a boot "
+     "may show nothing new "
      "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
      take_patience, OPTION_AT(struct machine_arguments, patience_ms)},
     {"kernel", "FILE", "kernel image, when it is not beside the tool", option_text,
@@ -223,6 +244,7 @@ const struct option_row options_machine[] = {
     {"qemu", "FILE", "QEMU to run, when it is not the board's in PATH", option_text,
      OPTION_AT(struct machine_arguments, qemu)},
     {.more = options_network},
+    {.more = options_host_links},
     {0},
 };
 
@@ -261,18 +283,6 @@ static void take_data(const struct option_row *option, char *text, void *target)
              &(struct job_data){.kind = option->kind, .path = text, .name = text});
 }
 
-/* Whether a path goes up: "..", as a part of it. */
-static bool goes_up(const char *path)
-{
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* NAME[=FILE] */
 static void take_file(const struct option_row *option, char *text, void *target)
 {
@@ -282,10 +292,12 @@ static void take_file(const struct option_row *option, char *text, void *target)
     if (equals) {
         *equals = '\0';
     }
-    if (text[0] == '\0' || goes_up(text)) {
-        command_line_reject("--file %.200s: the name that programs open it by has no '..' in it, "
-                            "and is not empty",
-                            text);
+    if (!block_name_is_good(text)) {
+        command_line_reject(
+            "--file %.200s: give it the name that programs open it by, a path of up "
+            "to %d bytes that does not begin with '/' and has no '.', '..' or '//' "
+            "in it: --file NAME=%.200s",
+            text, BLOCK_NAME_BYTES - 1, equals ? equals + 1 : text);
     }
     for (unsigned i = 0; i < arguments->count; i++) {
         if (arguments->list[i].kind == BLOCK_FILE && strcmp(arguments->list[i].name, text) == 0) {
@@ -325,11 +337,7 @@ static void take_pad(const struct option_row *option, char *text, void *target)
     last_input(option, target)->pad = true;
 }
 
-const struct option_row options_data[] = {
-    {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
-     .kind = BLOCK_COMMON},
-    {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
-     take_data, .kind = BLOCK_INPUT},
+static const struct option_row options_windows[] = {
     {"window", "N", "of the --input before it: bytes of a node (default: an equal part)",
      take_window, .low = 1, .high = INT32_MAX},
     {"stride", "N",
@@ -338,6 +346,15 @@ const struct option_row options_data[] = {
      take_stride, .low = 1, .high = INT32_MAX},
     {"pad", NULL, "of the --input before it: behind the file's end windows go on with zeros",
      take_pad, .at = 0},
+    {0},
+};
+
+const struct option_row options_data[] = {
+    {"common", "FILE", "data that all nodes get, and may only read; repeatable", take_data,
+     .kind = BLOCK_COMMON},
+    {"input", "FILE", "data of which each node gets a window, and may only read it; repeatable",
+     take_data, .kind = BLOCK_INPUT},
+    {.more = options_windows},
     {"private", "PATTERN",
      "data of each node's own, which it may write: a file for each, with %r in its name for the "
      "rank; repeatable",
@@ -348,10 +365,19 @@ const struct option_row options_data[] = {
     {0},
 };
 
+const struct option_row options_parts[] = {
+    {"common", "FILE", "all nodes get the whole file", take_data, .kind = BLOCK_COMMON},
+    {"input", "FILE", "each node gets a window of the file", take_data, .kind = BLOCK_INPUT},
+    {.more = options_windows},
+    {"private", "PATTERN", "each node gets a file of its own, with %r in its name for the rank",
+     take_data, .kind = BLOCK_PRIVATE},
+    {0},
+};
+
 const struct option_row options_stdin[] = {
     {"stdin", "RANKS",
      "which programs read the tool's standard input, to its end: 0 (rank 0, the default of a file "
-     "or a pipe), all or none",
+     "or a pipe), all or none, for example in a loop of the shell that reads a list itself",
      option_text, OPTION_AT(struct data_arguments, standard_input)},
     {0},
 };
@@ -381,8 +407,8 @@ const struct option_row options_load[] = {
     {"x", "N", "dimension of the smallest subcube (default: the best)", option_whole,
      OPTION_AT(struct load_arguments, x), .high = NETWORK_DIMS_MAX},
     {"timeout", "TIME",
-     "end a run that takes longer: boot, download and programs together (default 10m; units are "
-     "ms, s, m and h, a number alone is seconds)",
+     "end a run that takes longer: boot, download, programs and outputs together (default 10m; "
+     "units are ms, s, m and h, a number alone is seconds)",
      options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
     {.more = options_outputs, OPTION_AT(struct load_arguments, outputs)},
     {"json", "FILE",
@@ -506,7 +532,8 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
         .profile_name = arguments->profile};
     if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
-        0) {
+            0 ||
+        options_find_host_links(arguments, &options->network, message) != 0) {
         return -1;
     }
     network_name(&options->network, options->network_name);
@@ -652,7 +679,7 @@ int options_add_injection(struct machine_options *options, const char *text, boo
         return -1;
     }
     if (!(kill ? network_parse_node(&options->network, what, &ends[0], message->text)
-               : network_parse_link(&options->network, what, ends, message->text))) {
+               : network_parse_cable(&options->network, what, ends, message->text))) {
         return -1;
     }
     injection->a = ends[0];

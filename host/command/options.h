@@ -14,10 +14,11 @@
 #include "host/job/request.h"
 #include "host/machine/machine.h"
 
-/* --network, --profile, --sigma (the network), --algorithm, --board, --links, --patience,
- * --kernel, --qemu */
+/* --network, --profile, --sigma (the network), --host-links, --algorithm, --board, --links,
+ * --patience, --kernel, --qemu */
 struct machine_arguments {
     const char *network;
+    uint32_t host_links; /* 0: not given */
     const char *profile;
     double sigma;
     const char *algorithm; /* NULL: not given */
@@ -60,10 +61,13 @@ struct name_arguments {
     const char *name;
 };
 
-extern const struct option_row options_network[]; /* sets a struct machine_arguments, too */
+extern const struct option_row options_network[];    /* sets a struct machine_arguments, too */
+extern const struct option_row options_host_links[]; /* the same */
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_data[];
+extern const struct option_row
+    options_parts[]; /* of a scatter; sets a struct data_arguments, too */
 extern const struct option_row options_stdin[]; /* sets a struct data_arguments, too */
 extern const struct option_row options_name[];
 extern const struct option_row options_outputs[]; /* sets a struct outputs_request */
@@ -87,6 +91,10 @@ uint32_t options_choose_operation(struct choice *choice);
 /* The network that a word names. */
 int options_find_network(const char *text, const struct network_limits *limits,
                          struct network *network, struct message *message);
+
+/* Gives the network the host links that were asked for, if any were. */
+int options_find_host_links(const struct machine_arguments *arguments, struct network *network,
+                            struct message *message);
 
 /* What --parameter is, and its number, of an operation that has one on this network. */
 extern const char options_parameter_words[];
@@ -133,6 +141,7 @@ void options_describe_job(const struct job_request *request, json_t *result);
 int options_add_crossing(struct machine_options *options, const char *text,
                          struct message *message);
 
-/* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the network must be known. */
+/* Takes "A-B@PHASE[+TIME]", where A may be "host", or "N@PHASE[+TIME]"; the network must be known.
+ */
 int options_add_injection(struct machine_options *options, const char *text, bool kill,
                           struct message *message);

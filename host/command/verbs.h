@@ -16,4 +16,6 @@ int verb_console(int argc, char **argv);
 int verb_cut(int argc, char **argv);
 int verb_kill(int argc, char **argv);
 int verb_sim(int argc, char **argv);
+int verb_scatter(int argc, char **argv);
+int verb_gather(int argc, char **argv);
 int verb_plan(int argc, char **argv);

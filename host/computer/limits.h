@@ -10,7 +10,7 @@
 enum {
     MACHINE_NODES_MAX = 128,
     MACHINE_PORTS_MAX = 9, /* of a node, the host link's included: torus:3x3x3x3 has 8 and one */
-    MACHINE_HOST_LINKS_MAX = MACHINE_PORTS_MAX
+    MACHINE_HOST_LINKS_MAX = NETWORK_HOST_LINKS_MAX
 };
 
 static const struct network_limits machine_limits = {.nodes = MACHINE_NODES_MAX,

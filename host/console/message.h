@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 enum { MESSAGE_MAX = 480 };
 
 /* What the tool exits with, beside the status of the worst node's program (0 to 255). */

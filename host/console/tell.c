@@ -70,6 +70,14 @@ void tell_quietly(struct teller *teller, json_t *members, const char *format, ..
     va_end(arguments);
 }
 
+static void emit_trouble(struct teller *teller, json_t *members)
+{
+    json_t *event = json_copy(members);
+
+    json_object_set_new(event, "event", json_string("trouble"));
+    tell_event(teller, event);
+}
+
 void tell_trouble(struct teller *teller, json_t *members, const char *format, ...)
 {
     va_list arguments;
@@ -77,10 +85,20 @@ void tell_trouble(struct teller *teller, json_t *members, const char *format, ..
     va_start(arguments, format);
     keep(teller, json_incref(members), format, arguments);
     va_end(arguments);
-    json_t *event = json_copy(members);
+    emit_trouble(teller, members);
     json_decref(members);
-    json_object_set_new(event, "event", json_string("trouble"));
-    tell_event(teller, event);
+}
+
+void tell_troubles(struct teller *teller, json_t *troubles)
+{
+    size_t i;
+    json_t *members;
+
+    json_array_foreach(troubles, i, members)
+    {
+        json_array_append(teller->troubles, members);
+        emit_trouble(teller, members);
+    }
 }
 
 json_t *tell_node_members(const char *kind, uint32_t node)

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stddef.h>
 
 #include "host/console/line.h"
 
@@ -38,6 +37,9 @@ void tell_trouble(struct teller *teller, json_t *members, const char *format, ..
 /* The same without telling it now: it stands in `troubles`. */
 void tell_quietly(struct teller *teller, json_t *members, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Tells what another teller has kept quietly. */
+void tell_troubles(struct teller *teller, json_t *troubles);
 
 /* Members of a trouble with one node. */
 json_t *tell_node_members(const char *kind, uint32_t node);

@@ -127,6 +127,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "download") == 0) {
         return one ? "receipt" : "receipts";
     }
+    if (strcmp(phase, "scatter") == 0) {
+        return one ? "part" : "parts";
+    }
     if (strcmp(phase, "gather") == 0) {
         return one ? "output" : "outputs";
     }
@@ -265,7 +268,9 @@ static void print_outputs(FILE *file, const json_t *outputs)
         fprintf(file, ", to %s", path);
     }
     if (folder) {
-        fprintf(file, ", %.0f files to %s", number_of(outputs, "files"), folder);
+        double files = number_of(outputs, "files");
+
+        fprintf(file, ", %.0f file%s to %s", files, files == 1 ? "" : "s", folder);
     }
     fputc('\n', file);
 }
@@ -275,7 +280,8 @@ void view_result(struct view *view, const json_t *result)
     const json_t *download = json_object_get(result, "download");
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
-    char *text, parcels[40] = "";
+    unsigned host_links = (unsigned)number_of(result, "host_links");
+    char *text, over[40] = "", parcels[40] = "";
     size_t bytes;
 
     view_clear(view);
@@ -285,6 +291,9 @@ void view_result(struct view *view, const json_t *result)
     if (number_of(download, "parcel_bytes") > 0) {
         snprintf(parcels, sizeof parcels, "parcels of %.0f, ", number_of(download, "parcel_bytes"));
     }
+    if (host_links > 0) {
+        snprintf(over, sizeof over, " over %u host link%s", host_links, host_links == 1 ? "" : "s");
+    }
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
     report_print(file, json_object_get(result, "reports"));
@@ -293,9 +302,9 @@ void view_result(struct view *view, const json_t *result)
                 nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
-        fprintf(file, "download  %s, x %.0f, sends %.0f, %s%.0f bytes, receipts %u of %u\n",
+        fprintf(file, "download  %s, x %.0f, sends %.0f%s, %s%.0f bytes, receipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
-                number_of(download, "sends"), parcels, number_of(download, "bytes"), receipts,
+                number_of(download, "sends"), over, parcels, number_of(download, "bytes"), receipts,
                 nodes);
     } else if (receipts > 0) {
         double wall_ms = number_of(download, "wall_ms");
@@ -306,10 +315,10 @@ void view_result(struct view *view, const json_t *result)
         }
         fprintf(
             file,
-            "download  %s, x %.0f, sends %.0f, %s%.0f bytes, model %.3f us, predicted %s%.3f us, "
+            "download  %s, x %.0f, sends %.0f%s, %s%.0f bytes, model %.3f us, predicted %s%.3f us, "
             "%sreceipts %u of %u\n",
             string_of(download, "strategy"), number_of(download, "x"), number_of(download, "sends"),
-            parcels, number_of(download, "bytes"), number_of(download, "model_us"),
+            over, parcels, number_of(download, "bytes"), number_of(download, "model_us"),
             json_is_true(json_object_get(download, "contends")) ? "at least " : "",
             number_of(download, "predicted_us"), wall, receipts, nodes);
         print_repairs(file, download);

@@ -19,7 +19,6 @@
 #include "arch/armv7a/host/page_table.h"
 #include "drivers/check.h"
 #include "host/machine/client.h"
-#include "host/computer/limits.h"
 #include "host/command/options.h"
 #include "host/debug/rsp_client.h"
 #include "host/machine/rundir.h"

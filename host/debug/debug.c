@@ -18,9 +18,7 @@
 #include "host/machine/client.h"
 #include "host/machine/openocd.h"
 #include "host/command/options.h"
-#include "host/machine/rundir.h"
 #include "host/computer/target.h"
-#include "host/computer/limits.h"
 #include "host/command/verbs.h"
 
 enum { ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };

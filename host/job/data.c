@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MAX_BYTES = 4096, SLICE_BYTES = 16 << 20 };
+enum { PATH_MAX_BYTES = 4096, SLICE_BYTES = 16 << 20, STREAM_BYTES_FIRST = 64 * 1024 };
 
 /* More does not fit into a node, and no sum of such numbers wraps. */
 static const uint64_t bytes_max = UINT64_C(1) << 31;
@@ -316,24 +316,55 @@ static int read_input(struct data_file *file, int fd, uint32_t nodes, struct mes
 
 /* Standard input. ---------------------------------------------------------------------------- */
 
-/* It has been read. Rank 0 has all of it and the others nothing, or all have all. */
+/* To its end. A file whose string is not there yet has no bytes. */
+static int read_stream(struct data_file *file, struct message *message)
+{
+    uint64_t room = 0;
+    ssize_t got = 1;
+
+    while (got != 0) {
+        if (file->bytes == room) {
+            room = room ? 2 * room : STREAM_BYTES_FIRST;
+            uint8_t *more = room <= bytes_max ? realloc(file->string, room) : NULL;
+            if (!more) {
+                return message_set(message,
+                                   "standard input has more than %" PRIu64
+                                   " MiB: no node, or not this computer, has so much room",
+                                   file->bytes >> 20);
+            }
+            file->string = more;
+        }
+        got = read(STDIN_FILENO, file->string + file->bytes, room - file->bytes);
+        if (got < 0 && errno != EINTR) {
+            return message_set(message, "cannot read standard input: %s", strerror(errno));
+        }
+        file->bytes += got > 0 ? (uint64_t)got : 0;
+    }
+    return 0;
+}
+
+int data_read_stream(struct data_file *file, uint32_t nodes, struct message *message)
+{
+    if (read_stream(file, message) != 0) {
+        return -1;
+    }
+    file->file_bytes = file->bytes;
+    file->window = (uint32_t)file->bytes;
+    for (uint32_t rank = 1; file->starts && rank <= nodes; rank++) {
+        file->starts[rank] = file->bytes;
+    }
+    return 0;
+}
+
+/* Rank 0 has all of it and the others nothing, or all have all. */
 static int open_stream(struct data_file *file, const struct job_data *data, uint32_t nodes,
                        struct message *message)
 {
-    file->bytes = file->file_bytes = data->byte_count;
-    file->window = (uint32_t)file->bytes;
-    if (strcmp(data->name, "all") != 0) {
-        file->starts = calloc(nodes + 1, sizeof *file->starts);
-        for (uint32_t rank = 1; file->starts && rank <= nodes; rank++) {
-            file->starts[rank] = file->bytes;
-        }
+    if (strcmp(data->name, "all") == 0) {
+        return 0;
     }
-    file->string = malloc(file->bytes);
-    if (!file->string || (strcmp(data->name, "all") != 0 && !file->starts)) {
-        return message_set(message, "out of memory");
-    }
-    memcpy(file->string, data->bytes, file->bytes);
-    return 0;
+    file->starts = calloc(nodes + 1, sizeof *file->starts);
+    return file->starts ? 0 : message_set(message, "out of memory");
 }
 
 /* All kinds. --------------------------------------------------------------------------------- */

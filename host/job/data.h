@@ -15,7 +15,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "host/console/message.h"
@@ -36,6 +35,8 @@ struct data_file {
 
 int data_open(struct data_file *file, const struct job_data *data, uint32_t nodes,
               struct message *message);
+/* Standard input has no length, so it is read to its end: until then it counts as empty. */
+int data_read_stream(struct data_file *file, uint32_t nodes, struct message *message);
 /* Reads it, in slices as long as `stop`, if there is one, is false. */
 int data_read(struct data_file *file, uint32_t nodes, const atomic_bool *stop,
               struct message *message);

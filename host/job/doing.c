@@ -41,7 +41,8 @@ json_t *doing_wait(const struct programs *programs, uint32_t rank)
     static const char *const kinds[] = {
         [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
         [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader",
-        [WAIT_PLAN] = "plan",       [WAIT_SEVERAL] = "any",     [WAIT_PROBE] = "probe"};
+        [WAIT_PLAN] = "plan",       [WAIT_SEVERAL] = "any",     [WAIT_PROBE] = "probe",
+        [WAIT_REGION] = "region"};
     static const char *const stages[] = {"open", "known", "moves"};
     json_t *wait;
 
@@ -62,6 +63,12 @@ json_t *doing_wait(const struct programs *programs, uint32_t rank)
     if (state->wait == WAIT_PROBE) {
         json_object_set_new(wait, "peer", number_unless_any(state->peer));
         json_object_set_new(wait, "tag", number_unless_any(state->tag));
+    }
+    if (state->wait == WAIT_REGION) {
+        json_t *name = json_string(state->region);
+
+        json_object_set_new(wait, "region", name ? name : json_null());
+        json_object_set_new(wait, "bytes", json_integer(state->bytes));
     }
     if (state->wait == WAIT_SEVERAL) {
         json_object_set_new(wait, "requests", json_integer(state->bytes));

@@ -65,6 +65,17 @@ static int open_files(struct job *job, const struct job_request *request, uint32
     return 0;
 }
 
+/* NULL: there is none. */
+static struct data_file *stream_of(const struct job *job)
+{
+    for (unsigned i = 0; i < job->file_count; i++) {
+        if (job->files[i].kind == BLOCK_STDIN) {
+            return &job->files[i];
+        }
+    }
+    return NULL;
+}
+
 static int make_list(struct job *job, const struct job_request *request, uint32_t nodes,
                      struct message *message)
 {
@@ -81,15 +92,9 @@ static int make_plan(struct job *job, const struct job_request *request,
                      const struct network *network, const struct profile *profile,
                      struct message *message)
 {
-    struct download_costs costs = {.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-                                   .beta_host_ns =
-                                       (uint64_t)profile->xi_ns * profile->sigma_permille / 1000 +
-                                       (uint64_t)profile->tau_ns * profile->sigma_permille / 1000,
-                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
-                                   .tau_ns = profile->element_ns,
-                                   .list = &job->list.list,
-                                   .memory_end = target_board()->image_end};
+    struct download_costs costs = download_costs_of(profile, &job->list.list);
 
+    costs.memory_end = target_board()->image_end;
     if (!download_make_plan(&job->plan, request->strategy, request->x, network, &costs,
                             message->text)) {
         return -1;
@@ -101,6 +106,28 @@ static int make_plan(struct job *job, const struct job_request *request,
     return 0;
 }
 
+/* List and plan. Without standard input first: it may be long, and it is gone when it was read. */
+static int lay_out(struct job *job, const struct job_request *request,
+                   const struct network *network, const struct profile *profile,
+                   struct message *message)
+{
+    struct data_file *stream = stream_of(job);
+
+    for (;; stream = NULL) {
+        if (make_list(job, request, network->nodes, message) != 0 ||
+            make_plan(job, request, network, profile, message) != 0) {
+            return -1;
+        }
+        if (!stream) {
+            return 0;
+        }
+        job_list_free(&job->list);
+        if (data_read_stream(stream, network->nodes, message) != 0) {
+            return -1;
+        }
+    }
+}
+
 int job_plan(struct job *job, struct image *image, const struct job_request *request,
              const struct network *network, const struct profile *profile, struct message *message)
 {
@@ -109,8 +136,7 @@ int job_plan(struct job *job, struct image *image, const struct job_request *req
         records_make(&job->records, request, network, message) != 0 ||
         read_images(job, image, message) != 0 ||
         open_files(job, request, network->nodes, message) != 0 ||
-        make_list(job, request, network->nodes, message) != 0 ||
-        make_plan(job, request, network, profile, message) != 0) {
+        lay_out(job, request, network, profile, message) != 0) {
         if (image) {
             image_free(image);
         }

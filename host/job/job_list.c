@@ -1,6 +1,5 @@
 #include "host/job/job_list.h"
 
-#include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "host/job/outputs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <nettle/sha2.h>
@@ -11,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/job/draft.h"
 #include "wire/gather.h"
 #include "wire/output.h"
+#include "wire/run.h"
 
-enum { STATUS_PROGRAM = 1, ERROR_TEXT_MAX = 200 };
+enum { STATUS_PROGRAM = 1 };
 
 /* Places ------------------------------------------------------------------------------------ */
 
@@ -45,6 +46,11 @@ static int check_output(const char *path, struct message *message)
     char folder[PATH_MAX];
     struct stat state;
 
+    if (strcmp(path, "-") == 0) {
+        return message_set(message,
+                           "--output -: name a file, for standard output has what programs "
+                           "print");
+    }
     if (strlen(path) >= PATH_MAX) {
         return cannot_write("--output", path, ENAMETOOLONG, message);
     }
@@ -91,11 +97,11 @@ int outputs_check(const struct outputs_request *request, struct message *message
 int outputs_make(struct outputs *outputs, const struct outputs_request *request, uint32_t nodes,
                  struct message *message)
 {
-    *outputs = (struct outputs){.nodes = nodes};
+    *outputs = (struct outputs){.nodes = nodes, .wrong = {.troubles = json_array()}};
     outputs->output_path = request->output ? strdup(request->output) : NULL;
     outputs->files_path = request->files ? strdup(request->files) : NULL;
-    bool made =
-        (!request->output || outputs->output_path) && (!request->files || outputs->files_path);
+    bool made = outputs->wrong.troubles && (!request->output || outputs->output_path) &&
+                (!request->files || outputs->files_path);
 
     return made ? 0 : message_set(message, "out of memory");
 }
@@ -107,6 +113,7 @@ void outputs_free(struct outputs *outputs)
     free(outputs->memory.table);
     free(outputs->memory.data);
     free(outputs->memory.scratch);
+    json_decref(outputs->wrong.troubles);
     *outputs = (struct outputs){0};
 }
 
@@ -124,70 +131,6 @@ void outputs_came(struct outputs *outputs, uint64_t model_ns, uint64_t predicted
     outputs->here = true;
     outputs->model_ns = model_ns;
     outputs->predicted_ns = predicted_ns;
-}
-
-/* A file that is being written -------------------------------------------------------------- */
-
-struct draft {
-    int fd;
-    bool beside; /* it is to take its place */
-    char path[PATH_MAX], place[PATH_MAX];
-};
-
-/* 0, or errno. What is no regular file is written where it is. */
-static int draft_open(struct draft *draft, const char *path)
-{
-    struct stat state;
-    mode_t mask = umask(0);
-    int length;
-
-    umask(mask);
-    if (!realpath(path, draft->place)) { /* a link stays one */
-        snprintf(draft->place, sizeof draft->place, "%s", path);
-    }
-    draft->beside = stat(draft->place, &state) != 0 || S_ISREG(state.st_mode);
-    length =
-        snprintf(draft->path, sizeof draft->path, draft->beside ? "%s.XXXXXX" : "%s", draft->place);
-    if (length >= PATH_MAX) {
-        return ENAMETOOLONG;
-    }
-    draft->fd =
-        draft->beside ? mkostemp(draft->path, O_CLOEXEC) : open(draft->path, O_WRONLY | O_CLOEXEC);
-    if (draft->fd < 0) {
-        return errno;
-    }
-    if (draft->beside) {
-        fchmod(draft->fd, 0666 & ~mask);
-    }
-    return 0;
-}
-
-static int draft_add(struct draft *draft, const uint8_t *data, uint64_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t done = write(draft->fd, data, bytes < SSIZE_MAX ? bytes : SSIZE_MAX);
-        if (done < 0 && errno != EINTR) {
-            return errno;
-        }
-        data += done > 0 ? done : 0;
-        bytes -= done > 0 ? (uint64_t)done : 0;
-    }
-    return 0;
-}
-
-/* With no error so far the file takes its place; else nothing of it stays. Returns the error. */
-static int draft_close(struct draft *draft, int error)
-{
-    if (close(draft->fd) != 0 && !error) { /* a network's disk may be full only now */
-        error = errno;
-    }
-    if (draft->beside && !error && rename(draft->path, draft->place) != 0) {
-        error = errno;
-    }
-    if (draft->beside && error) {
-        unlink(draft->path);
-    }
-    return error;
 }
 
 /* What has come ----------------------------------------------------------------------------- */
@@ -214,18 +157,18 @@ static bool is_whole(const struct outputs *outputs, const struct part *part)
 }
 
 /* What is wrong with one rank's; 0: nothing. */
-static int take_part(const struct outputs *outputs, struct part *part, struct teller *teller)
+static int take_part(struct outputs *outputs, struct part *part)
 {
     unsigned rank = part->rank;
 
     if (!is_whole(outputs, part)) {
-        tell_trouble(teller, tell_node_members("outputs-damaged", rank),
+        tell_quietly(&outputs->wrong, tell_node_members("outputs-damaged", rank),
                      "the output of node %u (rank %u) has come damaged", rank, rank);
         return STATUS_MACHINE;
     }
     part->left = part->bytes > 0 && output_open(&part->output, part->data, part->bytes);
     if (part->bytes > 0 && !part->left) {
-        tell_trouble(teller, tell_node_members("outputs-unreadable", rank),
+        tell_quietly(&outputs->wrong, tell_node_members("outputs-unreadable", rank),
                      "node %u (rank %u) has left an output that cannot be read: its program has "
                      "overwritten its list, or named memory that it does not have",
                      rank, rank);
@@ -252,7 +195,7 @@ static int add_named(struct draft *draft, const struct part *part)
 static int write_parts(const struct outputs *outputs)
 {
     struct draft draft;
-    int error = draft_open(&draft, outputs->output_path);
+    int error = draft_open(&draft, outputs->output_path, outputs->stop);
     uint64_t at = 0;
 
     if (error) {
@@ -267,43 +210,34 @@ static int write_parts(const struct outputs *outputs)
     return draft_close(&draft, error);
 }
 
-static int tell_unwritten(struct teller *teller, const char *path, int error)
+static const char *error_words(int error)
 {
-    tell_trouble(teller,
+    return error == ECANCELED                 ? "the run was ended before"
+           : error == ENXIO || error == EPIPE ? "nobody reads from it"
+                                              : strerror(error);
+}
+
+static int note_unwritten(struct outputs *outputs, const char *path, int error)
+{
+    tell_quietly(&outputs->wrong,
                  json_pack("{s:s, s:[], s:o}", "kind", "outputs-unwritten", "nodes", "path",
                            path_to_json(path)),
-                 "cannot write %.300s: %s", path, strerror(error));
+                 "cannot write %.300s: %s", path, error_words(error));
     return STATUS_BAD_INPUT;
 }
 
-static int write_output(struct outputs *outputs, struct teller *teller)
+static int write_output(struct outputs *outputs)
 {
     int error = write_parts(outputs);
 
     if (error) {
-        return tell_unwritten(teller, outputs->output_path, error);
+        return note_unwritten(outputs, outputs->output_path, error);
     }
     outputs->written = true;
     return 0;
 }
 
 /* Files ------------------------------------------------------------------------------------- */
-
-/* Whether a file of this name lies in its folder, whatever is there: no part of it leads up. */
-static bool may_be_written(const char *name)
-{
-    for (;;) {
-        size_t length = strcspn(name, "/");
-        if (length == 0 || (length == 1 && name[0] == '.') ||
-            (length == 2 && name[0] == '.' && name[1] == '.')) {
-            return false;
-        }
-        if (name[length] == '\0') {
-            return true;
-        }
-        name += length + 1;
-    }
-}
 
 /* Makes the folders on the way to a file; 0, or errno. Those above `from` are there. */
 static int make_folders(char *path, size_t from)
@@ -320,8 +254,8 @@ static int make_folders(char *path, size_t from)
     return 0;
 }
 
-static int write_file(const struct outputs *outputs, const struct part *part, const char *name,
-                      const uint8_t *data, uint32_t bytes, struct teller *teller)
+static int write_file(struct outputs *outputs, const struct part *part, const char *name,
+                      const uint8_t *data, uint32_t bytes)
 {
     char path[PATH_MAX];
     struct draft draft;
@@ -330,19 +264,19 @@ static int write_file(const struct outputs *outputs, const struct part *part, co
     int error = length >= PATH_MAX ? ENAMETOOLONG : make_folders(path, strlen(outputs->files_path));
 
     if (!error) {
-        error = draft_open(&draft, path);
+        error = draft_open(&draft, path, outputs->stop);
     }
     if (!error) {
         error = draft_close(&draft, draft_add(&draft, data, bytes));
     }
-    return error ? tell_unwritten(teller, path, error) : 0;
+    return error ? note_unwritten(outputs, path, error) : 0;
 }
 
-static int refuse_name(const struct part *part, const char *name, struct teller *teller)
+static int refuse_name(struct outputs *outputs, const struct part *part, const char *name)
 {
     json_t *members = tell_node_members("outputs-name", part->rank);
 
-    tell_trouble(teller, members,
+    tell_quietly(&outputs->wrong, members,
                  "a file of node %u (rank %u) is not written: '%.100s' leads out of its folder",
                  (unsigned)part->rank, (unsigned)part->rank, name);
     return STATUS_PROGRAM;
@@ -353,7 +287,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-static int write_files(struct outputs *outputs, const struct part *part, struct teller *teller)
+static int write_files(struct outputs *outputs, const struct part *part)
 {
     const struct output *output = &part->output;
     const char *name = output->names;
@@ -364,8 +298,8 @@ static int write_files(struct outputs *outputs, const struct part *part, struct 
     for (uint32_t piece = OUTPUT_FIRST_FILE; piece < output->pieces && status != STATUS_BAD_INPUT;
          piece++) {
         uint32_t bytes = output_piece_bytes(output, piece);
-        int now = may_be_written(name) ? write_file(outputs, part, name, data, bytes, teller)
-                                       : refuse_name(part, name, teller);
+        int now = block_name_is_good(name) ? write_file(outputs, part, name, data, bytes)
+                                           : refuse_name(outputs, part, name);
         outputs->files += now == 0;
         status = larger(status, now);
         name += strlen(name) + 1;
@@ -374,10 +308,10 @@ static int write_files(struct outputs *outputs, const struct part *part, struct 
     return status;
 }
 
-static int begin_files(const struct outputs *outputs, struct teller *teller)
+static int begin_files(struct outputs *outputs)
 {
     if (mkdir(outputs->files_path, 0777) != 0 && errno != EEXIST) {
-        return tell_unwritten(teller, outputs->files_path, errno);
+        return note_unwritten(outputs, outputs->files_path, errno);
     }
     return 0;
 }
@@ -385,30 +319,31 @@ static int begin_files(const struct outputs *outputs, struct teller *teller)
 /* All ------------------------------------------------------------------------------------------ */
 
 /* Says why there is no file of --output. */
-static void tell_no_output(const struct outputs *outputs, struct teller *teller, const char *why)
+static void note_no_output(struct outputs *outputs, const char *why)
 {
-    tell_trouble(teller,
+    tell_quietly(&outputs->wrong,
                  json_pack("{s:s, s:[], s:o}", "kind", "no-output", "nodes", "path",
                            path_to_json(outputs->output_path)),
                  "%.300s was not written: %s", outputs->output_path, why);
 }
 
 /* One line is enough of a folder that takes nothing. */
-int outputs_write(struct outputs *outputs, struct teller *teller, bool whole)
+int outputs_write(struct outputs *outputs, bool whole, const atomic_bool *stop)
 {
-    int status = outputs->files_path ? begin_files(outputs, teller) : 0, parts = 0;
+    int status = outputs->files_path ? begin_files(outputs) : 0, parts = 0;
     bool writes_files = outputs->files_path && status == 0;
     unsigned left = 0;
     uint64_t at = 0;
 
     outputs->told = true;
+    outputs->stop = stop;
     for (uint32_t rank = 0; rank < outputs->nodes; rank++) {
         struct part part = part_of(outputs, rank, at);
-        parts = larger(parts, take_part(outputs, &part, teller));
+        parts = larger(parts, take_part(outputs, &part));
         at += part.bytes;
         left += part.left;
         if (part.left && writes_files) {
-            status = larger(status, write_files(outputs, &part, teller));
+            status = larger(status, write_files(outputs, &part));
             writes_files = status != STATUS_BAD_INPUT;
         }
     }
@@ -417,33 +352,42 @@ int outputs_write(struct outputs *outputs, struct teller *teller, bool whole)
         return status;
     }
     if (!whole) {
-        tell_no_output(outputs, teller, "not all programs have ended by themselves");
+        note_no_output(outputs, "not all programs have ended by themselves");
     } else if (parts) {
-        tell_no_output(outputs, teller, "an output is missing");
+        note_no_output(outputs, "an output is missing");
     } else if (left == 0) {
-        tell_no_output(outputs, teller, "no program has left anything");
+        note_no_output(outputs, "no program has left anything");
         status = larger(status, STATUS_PROGRAM);
     } else {
-        status = larger(status, write_output(outputs, teller));
+        status = larger(status, write_output(outputs));
     }
     return status;
 }
 
-int outputs_lost(struct outputs *outputs, struct teller *teller)
+void outputs_tell(struct outputs *outputs, struct teller *teller)
 {
+    tell_troubles(teller, outputs->wrong.troubles);
+    json_array_clear(outputs->wrong.troubles);
+}
+
+int outputs_lost(struct outputs *outputs, struct teller *teller, bool started)
+{
+    const char *why = started ? "the outputs did not come" : "the programs were not started";
+
     if (!outputs_wanted(outputs) || outputs->told) {
         return 0;
     }
     outputs->told = true;
     if (outputs->output_path) {
-        tell_no_output(outputs, teller, "the outputs did not come");
+        note_no_output(outputs, why);
     }
     if (outputs->files_path) {
-        tell_trouble(teller,
+        tell_quietly(&outputs->wrong,
                      json_pack("{s:s, s:[], s:o}", "kind", "no-files", "nodes", "path",
                                path_to_json(outputs->files_path)),
-                     "no files were written to %.300s: they did not come", outputs->files_path);
+                     "no files were written to %.300s: %s", outputs->files_path, why);
     }
+    outputs_tell(outputs, teller);
     return STATUS_MACHINE;
 }
 

@@ -1,6 +1,5 @@
 #include "host/job/records.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

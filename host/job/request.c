@@ -22,9 +22,7 @@ const char *job_request_path(const struct job_request *request)
 
 /* To JSON. ----------------------------------------------------------------------------------- */
 
-/* As it is when there is no such file: the reader of the request says so. A pattern is no file, but
- * its folder is one; nor is a file that is to be written. NULL stays null. */
-static json_t *whole_path(const char *path)
+json_t *job_whole_path(const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL, *text = NULL;
     json_t *string;
@@ -52,7 +50,7 @@ static json_t *programs_to_json(const struct job_request *request)
 
     for (unsigned i = 0; i < request->program_count; i++) {
         const struct job_program *program = &request->programs[i];
-        json_t *path = whole_path(program->path);
+        json_t *path = job_whole_path(program->path);
         json_t *nodes = program->nodes ? json_string(program->nodes) : json_null();
         if (!path || !nodes) {
             json_decref(path);
@@ -65,23 +63,29 @@ static json_t *programs_to_json(const struct job_request *request)
     return list;
 }
 
+json_t *job_data_to_json(const struct job_data *data)
+{
+    json_t *path = job_whole_path(data->path), *name = json_string(data->name);
+
+    if (!path || !name) {
+        json_decref(path);
+        json_decref(name);
+        return NULL;
+    }
+    return json_pack("{s:i, s:o, s:o, s:I, s:I, s:b}", "kind", (int)data->kind, "path", path,
+                     "name", name, "window", (json_int_t)data->window, "stride",
+                     (json_int_t)data->stride, "pad", data->pad);
+}
+
 static json_t *data_to_json(const struct job_request *request)
 {
     json_t *list = json_array();
 
     for (unsigned i = 0; i < request->data_count; i++) {
-        const struct job_data *data = &request->data[i];
-        json_t *path = whole_path(data->path), *name = json_string(data->name);
-        if (!path || !name) {
-            json_decref(path);
-            json_decref(name);
+        if (json_array_append_new(list, job_data_to_json(&request->data[i])) != 0) {
             json_decref(list);
             return NULL;
         }
-        json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:I, s:I, s:b}", "kind",
-                                              (int)data->kind, "path", path, "name", name, "window",
-                                              (json_int_t)data->window, "stride",
-                                              (json_int_t)data->stride, "pad", data->pad));
     }
     return list;
 }
@@ -103,8 +107,8 @@ int job_request_to_json(const struct job_request *request, json_t **json, struct
 {
     json_t *programs = programs_to_json(request), *data = data_to_json(request);
     json_t *arguments = arguments_to_json(request);
-    json_t *output = whole_path(request->outputs.output),
-           *files = whole_path(request->outputs.files);
+    json_t *output = job_whole_path(request->outputs.output),
+           *files = job_whole_path(request->outputs.files);
 
     *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
                       "data", data, "arguments", arguments, "output", output, "files_to", files,
@@ -151,6 +155,18 @@ static bool take_programs(const json_t *list, struct job_request *request)
     return true;
 }
 
+bool job_data_from_json(const json_t *json, struct job_data *data)
+{
+    *data = (struct job_data){.kind = (uint32_t)number_of(json, "kind"),
+                              .path = text_of(json, "path"),
+                              .name = text_of(json, "name"),
+                              .window = number_of(json, "window"),
+                              .stride = number_of(json, "stride"),
+                              .pad = json_is_true(json_object_get(json, "pad"))};
+    return data->path && data->name && data->kind >= BLOCK_INPUT && data->kind <= BLOCK_FILE &&
+           (data->kind != BLOCK_FILE || block_name_is_good(data->name));
+}
+
 static bool take_data(const json_t *list, struct job_request *request)
 {
     size_t count = json_array_size(list);
@@ -159,16 +175,7 @@ static bool take_data(const json_t *list, struct job_request *request)
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_array_get(list, i);
-        struct job_data *data = &request->data[i];
-
-        *data = (struct job_data){.kind = (uint32_t)number_of(one, "kind"),
-                                  .path = text_of(one, "path"),
-                                  .name = text_of(one, "name"),
-                                  .window = number_of(one, "window"),
-                                  .stride = number_of(one, "stride"),
-                                  .pad = json_is_true(json_object_get(one, "pad"))};
-        if (!data->path || !data->name || data->kind < BLOCK_INPUT || data->kind > BLOCK_FILE) {
+        if (!job_data_from_json(json_array_get(list, i), &request->data[i])) {
             return false;
         }
     }
@@ -196,7 +203,6 @@ static bool take_arguments(const json_t *list, struct job_request *request)
 bool job_request_from_json(const json_t *json, struct job_request *request)
 {
     const char *strategy = text_of(json, "strategy");
-    char error[DOWNLOAD_ERROR_MAX];
 
     *request = (struct job_request){
         .x = (int)json_integer_value(json_object_get(json, "x")),
@@ -204,7 +210,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
     };
-    return strategy && download_parse_strategy(strategy, &request->strategy, error) &&
+    return strategy && download_parse_strategy(strategy, &request->strategy) &&
            take_programs(json_object_get(json, "programs"), request) &&
            take_data(json_object_get(json, "data"), request) &&
            take_arguments(json_object_get(json, "arguments"), request);

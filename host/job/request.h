@@ -25,13 +25,11 @@ struct job_program {
 struct job_data {
     uint32_t kind;    /* enum block_kind */
     const char *path; /* of BLOCK_PRIVATE with %r for the rank */
-    const char *name; /* as the user has given it; of BLOCK_FILE what its program opens */
+    const char *name; /* as the user has given it; of BLOCK_FILE what its program opens, of
+                       * BLOCK_STDIN "0" or "all" */
     uint64_t window;  /* of BLOCK_INPUT, as the two below: 0: an equal part for each node */
     uint64_t stride;  /* from window to window; 0: the window */
     bool pad;         /* behind the file's end zeros go on */
-    /* of BLOCK_STDIN: what standard input had, which stays; its name is "0" or "all" */
-    const uint8_t *bytes;
-    uint64_t byte_count;
 };
 
 /* Paths and arguments are the caller's. */
@@ -55,6 +53,15 @@ const char *job_request_path(const struct job_request *request);
 /* With whole paths, for a process in another directory; -1: a path, a name or an argument is no
  * UTF-8. */
 int job_request_to_json(const struct job_request *request, json_t **json, struct message *message);
+
+/* One piece of data; NULL: its path or name is no UTF-8. */
+json_t *job_data_to_json(const struct job_data *data);
+bool job_data_from_json(const json_t *json, struct job_data *data);
+
+/* A path that another process can open: of what is no file (a pattern, a file that is to be
+ * written, one that is missing, as its reader will say) the working directory and the path. NULL
+ * stays null; NULL is returned when it is no UTF-8. */
+json_t *job_whole_path(const char *path);
 
 /* The texts are the JSON's. False: it is malformed. */
 bool job_request_from_json(const json_t *json, struct job_request *request);

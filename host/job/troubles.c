@@ -71,6 +71,16 @@ void troubles_tell_boot(struct programs *programs, const struct controller_event
     tell_trouble(programs->teller, members, "%s", text);
 }
 
+/* In the controller's words. */
+static void tell_words(struct programs *programs, json_t *members,
+                       const struct controller_event *event)
+{
+    char text[WORDS_MAX] = "";
+
+    words_of_event(programs->controller, event, text);
+    tell_trouble(programs->teller, members, "%s", text);
+}
+
 static void tell_load_failed(struct programs *programs, const struct controller_event *event)
 {
     static const char *const kinds[] = {[LOAD_SILENT] = "download-timeout",
@@ -78,15 +88,13 @@ static void tell_load_failed(struct programs *programs, const struct controller_
                                         [LOAD_ERROR] = "download-failed",
                                         [LOAD_WRONG] = "download-wrong"};
     json_t *members = tell_node_members(kinds[event->reason], event->rank);
-    char text[WORDS_MAX] = "";
 
     if (event->reason == LOAD_SILENT) {
         json_object_set_new(members, "receipts", json_integer(programs->job->receipts));
     } else if (event->status != 0) {
         json_object_set_new(members, "error", json_integer(event->status));
     }
-    words_of_event(programs->controller, event, text);
-    tell_trouble(programs->teller, members, "%s", text);
+    tell_words(programs, members, event);
 }
 
 /* A wild write crashes a program later, and elsewhere: once in a run it is said what finds it. */
@@ -201,12 +209,10 @@ static void tell_disagreement(struct programs *programs, const struct controller
 static void tell_no_plan(struct programs *programs, const struct controller_event *event)
 {
     json_t *members = tell_node_members("no-plan", event->rank);
-    char text[WORDS_MAX] = "";
 
     json_object_set_new(members, "error", json_integer(event->status));
     json_object_set_new(members, "operation", json_string(operation_name(event->plan.operation)));
-    words_of_event(programs->controller, event, text);
-    tell_trouble(programs->teller, members, "%s", text);
+    tell_words(programs, members, event);
 }
 
 /* The k-th report of every node belongs to one line: the first one begins it. */
@@ -332,22 +338,19 @@ void troubles_tell_cut(struct programs *programs, const struct troubles_cut *cut
 static void tell_end(struct programs *programs, const struct controller_event *event)
 {
     json_t *members;
-    char text[WORDS_MAX];
 
     switch (event->reason) {
     case ENDED_STANDS:
         members = json_pack("{s:s, s:[], s:i}", "kind", "no-progress", "nodes", "ended",
                             (int)programs->job->ended);
-        words_of_event(programs->controller, event, text);
-        tell_trouble(programs->teller, members, "%s", text);
+        tell_words(programs, members, event);
         troubles_tell_waits(programs, true);
         break;
     case ENDED_ABORTED:
         members = tell_node_members("aborted", event->rank);
         json_object_set_new(members, "status", json_integer(event->status));
-        words_of_event(programs->controller, event, text);
         programs->nodes[event->rank].exit_untold = 0;
-        tell_trouble(programs->teller, members, "%s", text);
+        tell_words(programs, members, event);
         break;
     case ENDED_TIMEOUT:
     case ENDED_TIMEOUT_STANDS:
@@ -433,7 +436,6 @@ static void tell_more_faults(struct programs *programs)
 static void tell_gather_failed(struct programs *programs, const struct controller_event *event)
 {
     json_t *members = tell_node_members("outputs-failed", event->rank);
-    char text[WORDS_MAX];
 
     if (event->reason == GATHER_STOPPED) {
         json_decref(members);
@@ -441,8 +443,20 @@ static void tell_gather_failed(struct programs *programs, const struct controlle
     }
     json_object_set_new(members, "error",
                         event->status ? json_integer(event->status) : json_null());
+    tell_words(programs, members, event);
+}
+
+/* A person may not know that it is his turn. */
+static void tell_region_waits(struct programs *programs, const struct controller_event *event)
+{
+    json_t *name = json_string((const char *)event->body);
+    char text[WORDS_MAX];
+
     words_of_event(programs->controller, event, text);
-    tell_trouble(programs->teller, members, "%s", text);
+    tell_trouble(programs->teller,
+                 json_pack("{s:s, s:[], s:o}", "kind", "region-waits", "nodes", "region",
+                           name ? name : json_null()),
+                 "%s", text);
 }
 
 void troubles_tell_event(struct programs *programs, const struct controller_event *event,
@@ -463,6 +477,7 @@ void troubles_tell_event(struct programs *programs, const struct controller_even
     case EVENT_GATHER_PROGRESS:
         tell_progress(programs->teller, "gather", event->done, nodes_of(programs));
         break;
+    case EVENT_REGION_WAITS: tell_region_waits(programs, event); break;
     case EVENT_GATHER_FAILED: tell_gather_failed(programs, event); break;
     case EVENT_BROKEN: tell_more_faults(programs); break;
     case EVENT_LINK_DIED: tell_dead_link(programs, event); break;

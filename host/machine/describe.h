@@ -6,7 +6,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdint.h>
 
 struct machine;
 

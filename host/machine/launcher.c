@@ -326,8 +326,24 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
     }
 }
 
+/* Of the host's end; false when it is lost already. */
+static bool lose_host_link(struct launcher *launcher, uint32_t node)
+{
+    int index = network_host_link_of(&launcher->network, node);
+    struct pollfd end = {.fd = index < 0 ? -1 : launcher->host_fds[index]};
+
+    if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
+        return false;
+    }
+    shutdown(end.fd, SHUT_RDWR);
+    return true;
+}
+
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
+    if (a == NETWORK_NO_NODE || b == NETWORK_NO_NODE) {
+        return lose_host_link(launcher, a == NETWORK_NO_NODE ? b : a);
+    }
     unsigned p = network_port_to(&launcher->network, a, b);
 
     return p != NETWORK_NO_PORT && lose_cable(launcher, a, p);

@@ -17,7 +17,6 @@
 
 #include "planner/planner.h"
 #include "drivers/check.h"
-#include "drivers/status.h"
 #include "host/machine/announce.h"
 #include "host/computer/available.h"
 #include "host/job/troubles.h"
@@ -130,9 +129,9 @@ static bool put_job_away(struct machine *machine)
 bool machine_frees(const struct machine *machine)
 {
     bool sends = machine->sent_held && !is_quiet(machine);
-    bool fills = machine->filling.active && machine->job.cancelled;
+    bool lets_go = machine->aside.active && atomic_load(&machine->aside.stop);
 
-    return is_in(machine, PHASE_READY) ? !machine_is_broken(machine) && (sends || fills)
+    return is_in(machine, PHASE_READY) ? !machine_is_broken(machine) && (sends || lets_go)
                                        : is_in(machine, PHASE_DOWNLOAD) && machine->job.cancelled;
 }
 
@@ -153,7 +152,7 @@ static void end_job(struct machine *machine, int status)
     struct job *job = &machine->job;
 
     programs_end(&machine->programs);
-    (void)outputs_lost(&job->outputs, &machine->teller);
+    (void)outputs_lost(&job->outputs, &machine->teller, job->run_start_us != 0);
     if (job->run_start_us && !job->run_us) {
         job->run_us = now_us() - job->run_start_us;
     }
@@ -168,6 +167,7 @@ static void end_job(struct machine *machine, int status)
  * started. */
 static void end_before_run(struct machine *machine, int status)
 {
+    (void)outputs_lost(&machine->job.outputs, &machine->teller, false);
     machine->job.cancelled = true;
     unbound(machine);
     tell_result(machine, status);
@@ -176,12 +176,30 @@ static void end_before_run(struct machine *machine, int status)
 /* The data are still being read: nobody has told the end of the job. */
 static bool is_filling(const struct machine *machine)
 {
-    return machine->filling.active && !machine->job.cancelled;
+    const struct aside *aside = &machine->aside;
+
+    return aside->active && aside->kind == ASIDE_FILLS && !machine->job.cancelled;
+}
+
+/* What programs have left has come, and is being written. */
+static bool is_writing(const struct machine *machine)
+{
+    return machine->aside.active && machine->aside.kind == ASIDE_WRITES;
+}
+
+static void do_aside(struct machine *machine, enum aside_kind kind, uv_work_cb work,
+                     uv_after_work_cb done)
+{
+    machine->aside.kind = kind;
+    machine->aside.active = true;
+    atomic_store(&machine->aside.stop, false);
+    machine->aside.work.data = machine;
+    CHECK(uv_queue_work(machine->loop, &machine->aside.work, work, done) == 0);
 }
 
 static void end_filling(struct machine *machine, int status)
 {
-    atomic_store(&machine->filling.stop, true);
+    atomic_store(&machine->aside.stop, true);
     end_before_run(machine, status);
 }
 
@@ -223,13 +241,36 @@ static void end_gather(struct machine *machine, int status)
     end_job(machine, machine->job.end_status ? machine->job.end_status : status);
 }
 
+/* On a thread of the loop's. */
+static void write_outputs(uv_work_t *work)
+{
+    struct machine *machine = work->data;
+    struct aside *aside = &machine->aside;
+
+    aside->status = outputs_write(&machine->job.outputs, machine->job.whole, &aside->stop);
+}
+
+static void on_written(uv_work_t *work, int status)
+{
+    struct machine *machine = work->data;
+
+    (void)status;
+    machine->aside.active = false;
+    machine->job_held = true;
+    if (machine->handles_open) {
+        outputs_tell(&machine->job.outputs, &machine->teller);
+        end_gather(machine, machine->cut_status ? machine->cut_status : machine->aside.status);
+    }
+}
+
 static void take_gathered(struct machine *machine, const struct controller_event *event)
 {
     struct job *job = &machine->job;
 
     outputs_came(&job->outputs, event->model_ns - event->base_ns, event->gather.predicted_ns);
     job->outputs.wall_us = now_us() - job->run_start_us - job->run_us;
-    end_gather(machine, outputs_write(&job->outputs, &machine->teller, job->whole));
+    machine->job_held = false;
+    do_aside(machine, ASIDE_WRITES, write_outputs, on_written);
 }
 
 /* Whoever has stopped the programs wants nothing of them any more. */
@@ -356,6 +397,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_RESTART: take_restart(machine, event->phase); break;
     default: break;
     }
+    meeting_take(machine, event);
 }
 
 static bool take_events(struct machine *machine)
@@ -425,11 +467,23 @@ static void update_tick(struct machine *machine)
     }
 }
 
+/* What has not come by now does not come, or is not written. */
+static void stop_gather(struct machine *machine)
+{
+    if (is_writing(machine)) {
+        atomic_store(&machine->aside.stop, true);
+    } else {
+        controller_stop(&machine->controller, now_us());
+    }
+}
+
 /* The run is over before its end, with this status: says how far it has come. Programs are asked
  * before that what they do. */
 static void cut_short(struct machine *machine, int status)
 {
-    enum controller_phase phase = is_filling(machine) ? PHASE_DOWNLOAD : machine->controller.phase;
+    enum controller_phase phase = is_filling(machine)   ? PHASE_DOWNLOAD
+                                  : is_writing(machine) ? PHASE_GATHER
+                                                        : machine->controller.phase;
     bool boots = phase == PHASE_BOOT;
     struct troubles_cut cut = {.phase = phase,
                                .interrupted = status != STATUS_TIMEOUT,
@@ -454,9 +508,9 @@ static void cut_short(struct machine *machine, int status)
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
     case PHASE_GATHER:
-        cut.done = machine->controller.gather.rank;
+        cut.done = machine->controller.gather.done;
         troubles_tell_cut(&machine->programs, &cut);
-        controller_stop(&machine->controller, now_us());
+        stop_gather(machine);
         break;
     default: break;
     }
@@ -468,17 +522,18 @@ static void on_bound(uv_timer_t *timer)
     struct machine *machine = timer->data;
 
     machine->bounded = false;
-    if (!machine_is_broken(machine)) { /* else it is about to end */
+    if (!machine_is_broken(machine) || is_writing(machine)) { /* else it is about to end */
         cut_short(machine, STATUS_TIMEOUT);
     }
 }
 
 bool machine_interrupt(struct machine *machine, int status)
 {
-    bool ends =
-        !machine_is_broken(machine) && machine->cut_status != status &&
-        (is_filling(machine) || is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) ||
-         is_in(machine, PHASE_RUN) || is_in(machine, PHASE_GATHER));
+    bool goes_on = is_filling(machine) || is_in(machine, PHASE_BOOT) ||
+                   is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN) ||
+                   is_in(machine, PHASE_GATHER);
+    bool ends = machine->cut_status != status &&
+                (is_writing(machine) || (goes_on && !machine_is_broken(machine)));
 
     if (ends) {
         cut_short(machine, status);
@@ -546,6 +601,11 @@ static void pump(struct machine *machine)
     machine->pumping = false;
     update_tick(machine);
     host_links_wait(&machine->links, more, controller_deadline(&machine->controller));
+}
+
+void machine_move_on(struct machine *machine)
+{
+    pump(machine);
 }
 
 static void on_links_ready(void *context)
@@ -680,7 +740,7 @@ static int check_phase(struct machine *machine, struct message *message)
     if (is_in(machine, PHASE_BOOT)) {
         return message_set(message, "the machine is still booting");
     }
-    if (!is_in(machine, PHASE_READY) || machine->filling.active) {
+    if (!is_in(machine, PHASE_READY) || machine->aside.active) {
         return message_set(message, "the machine is busy: another program is running");
     }
     return 0;
@@ -703,9 +763,9 @@ static void begin_download(struct machine *machine)
 static void fill(uv_work_t *work)
 {
     struct machine *machine = work->data;
-    struct filling *filling = &machine->filling;
+    struct aside *aside = &machine->aside;
 
-    filling->status = job_fill(&machine->job, nodes_of(machine), &filling->stop, &filling->message);
+    aside->status = job_fill(&machine->job, nodes_of(machine), &aside->stop, &aside->message);
 }
 
 static void refuse_load(struct machine *machine, const char *text)
@@ -721,13 +781,13 @@ static void on_filled(uv_work_t *work, int status)
     struct machine *machine = work->data;
 
     (void)status;
-    machine->filling.active = false;
+    machine->aside.active = false;
     if (!machine->handles_open || machine->job.cancelled) {
         job_free(&machine->job);
         return;
     }
-    if (machine->filling.status != 0) {
-        refuse_load(machine, machine->filling.message.text);
+    if (machine->aside.status != 0) {
+        refuse_load(machine, machine->aside.message.text);
         return;
     }
     struct controller_load load = job_load(&machine->job);
@@ -741,33 +801,31 @@ static void on_filled(uv_work_t *work, int status)
 
 static void begin_filling(struct machine *machine)
 {
-    struct filling *filling = &machine->filling;
-
     json_array_clear(machine->teller.troubles);
+    machine->cut_status = 0; /* that was of a job before */
     if (!machine->bounded) {
         bound(machine, machine->job.timeout_ms);
     }
-    filling->active = true;
-    atomic_store(&filling->stop, false);
-    filling->work.data = machine;
-    CHECK(uv_queue_work(machine->loop, &filling->work, fill, on_filled) == 0);
+    do_aside(machine, ASIDE_FILLS, fill, on_filled);
 }
 
-int machine_load(struct machine *machine, const struct job_request *request,
-                 struct message *message)
+int machine_load(struct machine *machine, struct job *job, struct message *message)
 {
+    int status;
+
     CHECK(machine->teller.telling == 0);
-    if (check_phase(machine, message) != 0) {
+    status = check_phase(machine, message);
+    if (status == 0 && !put_job_away(machine)) {
+        status =
+            message_set(message, "the machine is busy: nodes have not acknowledged the programs "
+                                 "before this one: try again, or end it with 'ecube down'");
+    }
+    if (status != 0) {
+        job_free(job);
         return -1;
     }
-    if (!put_job_away(machine)) {
-        return message_set(message, "the machine is busy: nodes have not acknowledged the programs "
-                                    "before this one: try again, or end it with 'ecube down'");
-    }
-    if (job_plan(&machine->job, NULL, request, &machine->options.network, &machine->options.profile,
-                 message) != 0) {
-        return -1;
-    }
+    machine->job = *job;
+    *job = (struct job){0};
     begin_filling(machine);
     return 0;
 }
@@ -780,9 +838,9 @@ void machine_cancel(struct machine *machine, int status)
         machine->job.status = status;
         controller_stop(&machine->controller, now_us());
         pump(machine);
-    } else if (is_in(machine, PHASE_GATHER)) {
+    } else if (is_in(machine, PHASE_GATHER) || is_writing(machine)) {
         machine->job.end_status = status;
-        controller_stop(&machine->controller, now_us());
+        stop_gather(machine);
         pump(machine);
     } else if (is_in(machine, PHASE_DOWNLOAD) && !machine->job.cancelled) {
         end_before_run(machine, status);
@@ -829,6 +887,7 @@ static void open_handles(struct machine *machine)
         uv_timer_init(machine->loop, &machine->injection_timers[i]);
         machine->injection_timers[i].data = machine;
     }
+    meeting_open(machine);
     uv_signal_init(machine->loop, &machine->child_signal);
     machine->child_signal.data = machine;
     uv_signal_start(&machine->child_signal, on_child_signal, SIGCHLD);
@@ -853,7 +912,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                                             : options->patience_ms,
                                        .incarnation = incarnation_next(0, now_us()),
                                        .patience_us = patience_us(machine),
-                                       .boot_held = machine->target.jtag[0] != '\0'};
+                                       .boot_held = machine->target.jtag[0] != '\0',
+                                       .attended = machine->owner.met != NULL};
 
     machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
                                          options->plan_count, options->algorithms);
@@ -933,8 +993,9 @@ void machine_close(struct machine *machine)
     }
     launcher_stop(&machine->launcher);
     jtag_stop(&machine->jtag);
-    atomic_store(&machine->filling.stop, true);
-    while (machine->filling.active) {
+    atomic_store(&machine->aside.stop, true);
+    meeting_close(machine);
+    while (machine->aside.active || machine->meeting.works) {
         uv_run(machine->loop, UV_RUN_ONCE); /* for a slice of the data at most */
     }
 }
@@ -943,6 +1004,7 @@ void machine_free(struct machine *machine)
 {
     free_job(machine);
     free_sent(machine);
+    meeting_free(machine);
     programs_free(&machine->programs);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);

@@ -29,6 +29,7 @@
 #include "host/job/programs.h"
 #include "host/machine/jtag.h"
 #include "host/machine/launcher.h"
+#include "host/machine/meeting.h"
 #include "host/console/message.h"
 #include "host/machine/rundir.h"
 #include "host/computer/target.h"
@@ -73,16 +74,22 @@ struct machine_owner {
     void (*refused)(void *context, const char *text); /* a load that machine_load had taken */
     void (*ended)(void *context, int status, json_t *result); /* a job; takes over the reference */
     void (*answered)(void *context); /* the nodes have been asked what they do; or NULL */
+    /* Of a scatter or gather: "progress", then "end" or "error", which ends it; takes over the
+     * reference. NULL: nobody can scatter or gather. */
+    void (*met)(void *context, json_t *event);
 };
 
-/* The data of a load are read and hashed on a thread, for the machine must be looked after
- * meanwhile. */
-struct filling {
+enum aside_kind { ASIDE_FILLS, ASIDE_WRITES };
+
+/* The data of a load are read and hashed on a thread, and so are outputs written, for the machine
+ * must be looked after meanwhile. */
+struct aside {
     uv_work_t work;
-    bool active; /* the thread has the files and the list of the machine's job */
+    enum aside_kind kind;
+    bool active; /* the thread has the files and the list of the machine's job, or its outputs */
     atomic_bool stop;
     int status;
-    struct message message; /* why it has failed */
+    struct message message; /* why the data cannot be had */
 };
 
 struct machine {
@@ -122,10 +129,11 @@ struct machine {
 
     uint32_t job_number;
     struct job job;
-    bool job_held; /* job holds memory, and no thread fills it */
-    struct filling filling;
+    bool job_held; /* job holds memory, and no thread has it */
+    struct aside aside;
     struct job sent; /* an earlier one, whose memory circuits may still read */
     bool sent_held;
+    struct meeting meeting;
 };
 
 /* Starts the nodes. */
@@ -133,10 +141,10 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                   const struct target *target, const struct rundir *rundir,
                   const struct machine_owner *owner, struct message *message);
 
-/* Reads the data of a load, downloads and starts it; owner.ended tells the end, or owner.refused
- * that the data could not be read. */
-int machine_load(struct machine *machine, const struct job_request *request,
-                 struct message *message);
+/* Reads the data of a job that was planned for this machine, downloads and starts it; owner.ended
+ * tells the end, or owner.refused that the data could not be read. Takes the job over, on failure
+ * too. */
+int machine_load(struct machine *machine, struct job *job, struct message *message);
 
 /* A line has been written out, or thrown away. */
 void machine_line_taken(struct machine *machine, const struct line_receipt *receipt);
@@ -150,12 +158,15 @@ void machine_cancel(struct machine *machine, int status);
 bool machine_interrupt(struct machine *machine, int status);
 
 /* Whether a job that has ended keeps the machine from the next for a moment: its circuits still
- * read its memory, so a download that has begun goes on. */
+ * read its memory, so a download that has begun goes on; or a thread is to let it go. */
 bool machine_frees(const struct machine *machine);
 
 /* Asks every node for its STATE; owner.answered is called when all have answered, or after a
  * while. Whoever asks while the answers to another come in gets those. */
 void machine_ask(struct machine *machine);
+
+/* Lets the controller do all that it can now: somebody has asked it for something. */
+void machine_move_on(struct machine *machine);
 
 bool machine_is_booting(const struct machine *machine);
 /* Whether a node or link is dead, or nodes were reset: it takes no program. */

@@ -29,6 +29,7 @@ struct server {
     struct machine machine;
     struct clients clients;
     struct client *runner; /* whose program is loaded */
+    struct client *mover;  /* who scatters or gathers */
     struct client *waiter; /* who loads when a job that has ended is out of the way */
     json_t *waiter_request;
     uint64_t waiter_since_ms, waiter_timeout_ms;
@@ -195,6 +196,22 @@ static void on_ended(void *context, int status, json_t *result)
     json_decref(result);
 }
 
+/* Whoever has asked may have gone. */
+static void on_met(void *context, json_t *event)
+{
+    struct server *server = context;
+    struct client *mover = server->mover;
+
+    if (strcmp(json_string_value(json_object_get(event, "event")), "progress") != 0) {
+        server->mover = NULL;
+    }
+    if (mover) {
+        client_tell(mover, event);
+    } else {
+        json_decref(event);
+    }
+}
+
 static void forget_waiter(struct server *server)
 {
     uv_timer_stop(&server->waiter_timer);
@@ -223,26 +240,29 @@ static void wait_for_machine(struct server *server, struct client *client, const
 
 static void serve_load(struct server *server, struct client *client, const json_t *request)
 {
-    struct job_request job;
+    const struct machine_options *options = &server->machine.options;
+    struct job_request wanted;
+    struct job job;
     struct message message;
 
-    if (!job_request_from_json(request, &job)) {
+    if (!job_request_from_json(request, &wanted)) {
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
         client_refuse(client, "the machine is busy: another program is running");
     } else if (booting(server) || machine_frees(&server->machine)) {
-        wait_for_machine(server, client, request, job.timeout_ms);
+        wait_for_machine(server, client, request, wanted.timeout_ms);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
                                       (int)server->machine.options.network.nodes));
         server->machine.options.verbose = json_is_true(json_object_get(request, "verbose"));
         server->runner = client;
-        if (machine_load(&server->machine, &job, &message) != 0) {
+        if (job_plan(&job, NULL, &wanted, &options->network, &options->profile, &message) != 0 ||
+            machine_load(&server->machine, &job, &message) != 0) {
             server->runner = NULL;
             client_refuse(client, message.text);
         }
     }
-    job_request_free(&job);
+    job_request_free(&wanted);
 }
 
 static void on_wait_tick(uv_timer_t *timer)
@@ -284,6 +304,10 @@ static void on_gone(void *context, struct client *client)
     if (server->waiter == client) {
         forget_waiter(server);
     }
+    if (server->mover == client) {
+        server->mover = NULL;
+        meeting_cancel(&server->machine);
+    }
 }
 
 /* A client that has gone counts as gone even before the loop comes to it. */
@@ -299,6 +323,30 @@ static void on_load(struct server *server, struct client *client, const json_t *
         on_gone(server, server->waiter);
     }
     serve_load(server, client, request);
+}
+
+static void serve_region(struct server *server, struct client *client, const json_t *request)
+{
+    struct region_request wanted;
+    struct message message;
+
+    if (server->mover && client_hung_up(server->mover)) {
+        on_gone(server, server->mover);
+    }
+    if (!region_request_from_json(request, &wanted)) {
+        client_refuse(client, "malformed request");
+        return;
+    }
+    if (server->mover) {
+        client_refuse(client, "the machine is busy: another scatter or gather goes on");
+        return;
+    }
+    tell_heard(client);
+    server->mover = client;
+    if (meeting_begin(&server->machine, &wanted, &message) != 0) {
+        server->mover = NULL;
+        client_refuse(client, message.text);
+    }
 }
 
 /* The worst is said first: a machine whose boot has failed is broken, and boots no more. */
@@ -341,8 +389,9 @@ static void serve_info(struct server *server, struct client *client)
     client_tell(
         client,
         json_pack(
-            "{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event", "end",
-            "status", 0, "name", server->options->name, "network", machine->options.network_name,
+            "{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event",
+            "end", "status", 0, "name", server->options->name, "network",
+            machine->options.network_name, "host_links", machine->options.network.host_links,
             "nodes", (int)machine->options.network.nodes, "state", state_text(server), "age_s",
             (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory", server->rundir.path,
             "board", target_board()->name, "kernel", machine->target.kernel, "chain",
@@ -388,7 +437,7 @@ static void serve_fault(struct machine *machine, struct client *client, const ch
     uint32_t ends[2];
     struct message message;
 
-    if (!(cut ? network_parse_link(network, what, ends, message.text)
+    if (!(cut ? network_parse_cable(network, what, ends, message.text)
               : network_parse_node(network, what, ends, message.text))) {
         client_refuse(client, message.text);
         return;
@@ -460,6 +509,8 @@ static void on_request(void *context, struct client *client, const json_t *reque
         client_refuse(client, "the machine is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
         on_load(server, client, request);
+    } else if (strcmp(verb, "scatter") == 0 || strcmp(verb, "gather") == 0) {
+        serve_region(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
         tell_heard(client);
@@ -537,7 +588,8 @@ static int start(struct server *server, struct message *message)
                                   .booted = on_booted,
                                   .refused = on_refused,
                                   .ended = on_ended,
-                                  .answered = on_answered};
+                                  .answered = on_answered,
+                                  .met = on_met};
 
     if (rundir_create(&server->rundir, options->name, message) != 0) {
         return -1;

@@ -2,9 +2,7 @@
  * plan.c - ecube plan: shows the plan of a collective, or exports it; lists the algorithms, or
  * explains which one is chosen.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/operation.h"

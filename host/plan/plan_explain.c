@@ -5,10 +5,8 @@
  * A line is a variant. Those of a candidate that has many stand together, the cheapest first; what
  * is dearer than the best few is counted. Every plan in the table has been proved.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <string.h>
 
 #include "planner/algorithms/candidates.h"

@@ -2,9 +2,6 @@
 
 #include <stdio.h>
 
-#include "host/command/options.h"
-#include "reduction/reduction.h"
-
 void plan_list_add(const struct option_row *option, char *path, void *target)
 {
     struct plan_list *list = target;

@@ -277,6 +277,42 @@ static bool output_reason(const struct call_error *error, char text[CALL_ERROR_T
            outside_words(NULL, "output", output->data, output->bytes, text);
 }
 
+/* The rules of name_region (lib/portable/region.c). */
+static bool region_reason(const struct call_error *error, char text[CALL_ERROR_TEXT_MAX])
+{
+    const struct ecube_abi_message *region = &error->called.message[0];
+
+    switch (error->status) {
+    case E_FULL:
+        snprintf(text, CALL_ERROR_TEXT_MAX, "there are %d regions", (int)ECUBE_REGIONS_MAX);
+        return true;
+    case E_ARGUMENT:
+        snprintf(text, CALL_ERROR_TEXT_MAX,
+                 region->bytes == 0 ? "it has no bytes"
+                                    : "its name has 1 to %d characters, and no '/'",
+                 ECUBE_NAME_MAX - 1);
+        return true;
+    case E_FAULT: return outside_words(NULL, "region", region->data, region->bytes, text);
+    default: return false;
+    }
+}
+
+/* Those of ecube_region_wait, and of region_wait (node/region.c). */
+static bool region_wait_reason(const struct call_error *error, char text[CALL_ERROR_TEXT_MAX])
+{
+    const char *name = error->called.region;
+
+    if (error->status == E_ARGUMENT) {
+        snprintf(text, CALL_ERROR_TEXT_MAX, "there is no region '%.*s'", ECUBE_NAME_MAX - 1, name);
+    } else if (error->status == E_FAULT) {
+        snprintf(text, CALL_ERROR_TEXT_MAX, "region '%.*s' is no memory that may be written",
+                 ECUBE_NAME_MAX - 1, name);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 bool call_error_reason(const struct call_error *error, const struct network *network,
                        const struct image *image, uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
 {
@@ -286,8 +322,11 @@ bool call_error_reason(const struct call_error *error, const struct network *net
     if (error->called.result.status != 0 && result_reason(error, text)) {
         return true;
     }
-    if (error->number == ECUBE_CALLED_OUTPUT) {
-        return output_reason(error, text);
+    switch (error->number) {
+    case ECUBE_CALLED_OUTPUT: return output_reason(error, text);
+    case ECUBE_CALLED_REGION: return region_reason(error, text);
+    case ECUBE_CALLED_REGION_WAIT: return region_wait_reason(error, text);
+    default: break;
     }
     if (error->status == E_FULL && error->called.result.status == 0) {
         snprintf(text, CALL_ERROR_TEXT_MAX, "%d transfers are open", (int)ECUBE_REQUESTS_MAX);

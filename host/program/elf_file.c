@@ -1,11 +1,13 @@
 #include "host/program/elf_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "include/ecube/gate.h"
+#include "include/ecube/version.h"
 
 static int check_kind(struct elf_file *file, const char *maker, struct message *message)
 {
@@ -49,7 +51,8 @@ void elf_file_close(struct elf_file *file)
     }
 }
 
-bool elf_file_has_note(const struct elf_file *file, uint32_t type)
+/* The first note of ours of this type: its text, and how long that is; NULL: none. */
+static const void *find_note(const struct elf_file *file, uint32_t type, size_t *bytes)
 {
     static const char owner[] = "ecube";
     Elf_Scn *section = NULL;
@@ -64,11 +67,40 @@ bool elf_file_has_note(const struct elf_file *file, uint32_t type)
         for (; data && (next = gelf_getnote(data, at, &note, &name_at, &text_at)) > 0; at = next) {
             if (note.n_type == type && note.n_namesz == sizeof owner &&
                 memcmp((const char *)data->d_buf + name_at, owner, sizeof owner) == 0) {
-                return true;
+                *bytes = note.n_descsz;
+                return (const char *)data->d_buf + text_at;
             }
         }
     }
-    return false;
+    return NULL;
+}
+
+bool elf_file_has_note(const struct elf_file *file, uint32_t type)
+{
+    size_t bytes;
+
+    return find_note(file, type, &bytes) != NULL;
+}
+
+int elf_file_check_version(const struct elf_file *file, const char *maker, struct message *message)
+{
+    size_t bytes;
+    uint32_t version = 0;
+    const void *text = find_note(file, NOTE_VERSION, &bytes);
+
+    if (!text) {
+        return 0;
+    }
+    if (bytes >= sizeof version) {
+        memcpy(&version, text, sizeof version);
+        version = le32toh(version);
+    }
+    return version == ECUBE_ABI_VERSION
+               ? 0
+               : message_set(message,
+                             "%.300s was made by another version of %s (its interface is %u, this "
+                             "one's %u): compile and link it again",
+                             file->path, maker, version, ECUBE_ABI_VERSION);
 }
 
 int elf_file_find_segments(const struct elf_file *file, uint32_t type,

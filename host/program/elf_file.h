@@ -18,6 +18,10 @@
 
 enum { ELF_SEGMENTS_MAX = 64 };
 
+/* Type of the note, of the owner "ecube", with the version of the interface that a program was
+ * linked for (include/ecube/version.h). */
+enum { NOTE_VERSION = 3 };
+
 struct elf_file {
     const char *path;
     int fd;
@@ -39,6 +43,10 @@ void elf_file_close(struct elf_file *file);
 
 /* Whether it has a note of ours, of this type. A stripped file still has its notes. */
 bool elf_file_has_note(const struct elf_file *file, uint32_t type);
+
+/* Whether the program is for this version of the interface; `maker` as above. One that says nothing
+ * is not linked with our library, and may be. */
+int elf_file_check_version(const struct elf_file *file, const char *maker, struct message *message);
 
 /* Finds them; too many, or headers that are not in the file, are an error. */
 int elf_file_find_segments(const struct elf_file *file, uint32_t type,

@@ -33,7 +33,7 @@ static int check_header(const struct elf_file *file, struct message *message)
                            "%.300s is not a linked executable (ELF type %u): link it with ecube-cc",
                            file->path, header->e_type);
     }
-    return 0;
+    return elf_file_check_version(file, "ecube-cc", message);
 }
 
 static int check_segment(const struct elf_file *file, const GElf_Phdr *segment,

@@ -67,7 +67,7 @@ static int check_header(const struct elf_file *elf, struct message *message)
                            elf->path);
     }
     return elf_file_has_note(elf, ECUBE_NOTE_NATIVE)
-               ? 0
+               ? elf_file_check_version(elf, "ecube-cc --native", message)
                : message_set(message, "%.300s was not compiled and linked by ecube-cc --native",
                              elf->path);
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -147,14 +146,16 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
     struct sim_options *options = &arguments->options;
 
     if (sim_arguments_finish(arguments, message) != 0 ||
-        (arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
-            0) {
-        return -1;
-    }
-    if (output_open(output, arguments->json, message) != 0) {
+        output_open(output, arguments->json, message) != 0) {
         return -1;
     }
     if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
+        output_drop(output);
+        return -1;
+    }
+    if ((arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
+        0) {
+        output_drop(&run->trace_output);
         output_drop(output);
         return -1;
     }
@@ -226,9 +227,6 @@ static int begin(struct sim_run *run, struct sim **sim, struct message *message)
         watch_end();
         return message_set(message, "out of memory");
     }
-    if (program) {
-        sim_program_begin(&run->program, *sim);
-    }
     present = *sim;
     present_seed = arguments->options.seed;
     signal(SIGABRT, on_abort);
@@ -244,6 +242,9 @@ static int execute(struct sim_run *run, struct message *message)
         return -1;
     }
     view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
+    if (run->arguments.program) { /* it may have to tell something before the first event */
+        sim_program_begin(&run->program, sim);
+    }
     advance(run, sim, view);
     if (run->arguments.program) {
         run->status = sim_program_end(&run->program, &run->result, run->cut);
@@ -307,14 +308,20 @@ static void print_summary(const struct sim_run *run, FILE *file)
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
     double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    unsigned host_links = run->arguments.network.host_links;
+    char over[40] = "";
     struct rusage usage;
+
+    if (host_links > 0) {
+        snprintf(over, sizeof over, " over %u host link%s", host_links, host_links == 1 ? "" : "s");
+    }
 
     getrusage(RUSAGE_SELF, &usage);
     if (options->scenario != SIM_LOAD && r->receipts && !run->arguments.program) {
         fprintf(file,
-                "\ndownload  decremental, x %u, sends %u, %" PRIu64
+                "\ndownload  decremental, x %u, sends %u%s, %" PRIu64
                 " bytes, model %.3f us, predicted %.3f us, receipts %u of %u",
-                options->download_x, r->download_sends, r->download_bytes,
+                options->download_x, r->download_sends, over, r->download_bytes,
                 (double)r->download_ns / 1e3, (double)run->predicted_ns / 1e3, r->receipts,
                 (unsigned)run->arguments.network.nodes);
     }

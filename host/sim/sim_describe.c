@@ -35,24 +35,17 @@ static void make_list(struct load_list *list, uint8_t bytes[LIST_BYTES], uint32_
 
 struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t image_bytes, int x)
 {
-    const struct profile *profile = &options->profile;
-    uint64_t sigma = profile->sigma_permille;
     uint8_t bytes[LIST_BYTES];
     struct load_list list;
-    struct download_costs costs = {.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
-                                                   profile->tau_ns * sigma / 1000,
-                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
-                                   .tau_ns = profile->element_ns,
-                                   .list = &list};
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
     make_list(&list, bytes, options->network.nodes, image_bytes);
+    struct download_costs costs = download_costs_of(&options->profile, &list);
     CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
     return (struct sim_estimate){.x = plan.x,
                                  .predicted_ns = plan.predicted_ns,
-                                 .bound_ns = download_bound_ns(&costs, options->network.nodes)};
+                                 .bound_ns = download_bound_ns(&costs, &options->network)};
 }
 
 uint64_t sim_download_predicted_ns(const struct sim_run *run)
@@ -131,12 +124,12 @@ static json_t *describe_download(const struct sim_run *run)
     if (!r->receipts) {
         return json_null();
     }
-    return json_pack("{s:s, s:b, s:i, s:i, s:n, s:I, s:f, s:f, s:n, s:i, s:i, s:n}", "strategy",
-                     "decremental", "auto", false, "x", (int)run->arguments.options.download_x,
-                     "sends", (int)r->download_sends, "parcel_bytes", "bytes",
-                     (json_int_t)r->download_bytes, "model_us", (double)r->download_ns / 1e3,
-                     "predicted_us", (double)run->predicted_ns / 1e3, "wall_ms", "receipts",
-                     (int)r->receipts, "repaired", (int)r->repaired, "repair_us");
+    return json_pack(
+        "{s:s, s:b, s:i, s:i, s:n, s:I, s:f, s:f, s:b, s:n, s:i, s:i, s:n}", "strategy",
+        "decremental", "auto", false, "x", (int)run->arguments.options.download_x, "sends",
+        (int)r->download_sends, "parcel_bytes", "bytes", (json_int_t)r->download_bytes, "model_us",
+        (double)r->download_ns / 1e3, "predicted_us", (double)run->predicted_ns / 1e3, "contends",
+        false, "wall_ms", "receipts", (int)r->receipts, "repaired", (int)r->repaired, "repair_us");
 }
 
 json_t *sim_describe_about(const struct sim_about *about)
@@ -222,8 +215,9 @@ json_t *sim_describe(const struct sim_run *run, int status)
 {
     const struct sim_arguments *arguments = &run->arguments;
     json_t *result = json_pack(
-        "{s:s, s:s, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network", arguments->network_name,
-        "nodes", (int)arguments->network.nodes, "profile",
+        "{s:s, s:s, s:i, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network",
+        arguments->network_name, "host_links", arguments->network.host_links, "nodes",
+        (int)arguments->network.nodes, "profile",
         report_profile(arguments->machine.profile, &arguments->options.profile), "status", status);
 
     if (arguments->program) {

@@ -322,6 +322,7 @@ static const struct option_row option_rows[] = {
     {"host-stop", "D[@T]", "the host does nothing for a wall time D", add_fault, .kind = SIM_STOP,
      .group = 1},
     {.more = options_network, OPTION_AT(struct sim_arguments, machine)},
+    {.more = options_host_links, OPTION_AT(struct sim_arguments, machine)},
     {0},
 };
 
@@ -382,26 +383,11 @@ static int finish_time(struct sim_fault *fault, const char *at, const char *text
     return 0;
 }
 
-/* The node of a host link. */
-static int finish_host_link(const struct network *network, const char *text, uint32_t *node,
-                            struct message *message)
-{
-    if (!network_parse_node(network, text, node, message->text)) {
-        return -1;
-    }
-    return network_host_link_of(network, *node) >= 0
-               ? 0
-               : message_set(message, "node %u has no host link: node 0 and its neighbours have",
-                             (unsigned)*node);
-}
-
 static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault *fault,
                         const char *what, struct message *message)
 {
     const struct network *network = &arguments->network;
-    char first[24];
     uint32_t ends[2];
-    const char *dash = strchr(what, '-');
 
     if (fault->kind == SIM_STOP) {
         fault->a = ID_HOST;
@@ -417,19 +403,10 @@ static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault 
     if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW || fault->kind == SIM_ABORT) {
         return network_parse_node(network, what, &fault->a, message->text) ? 0 : -1;
     }
-    if (dash && strcmp(dash, "-host") == 0) {
-        snprintf(first, sizeof first, "%.*s", (int)(dash - what), what);
-        fault->b = ID_HOST;
-        return finish_host_link(network, first, &fault->a, message);
-    }
-    if (strncmp(what, "host-", 5) == 0) {
-        fault->a = ID_HOST;
-        return finish_host_link(network, what + 5, &fault->b, message);
-    }
-    if (!network_parse_link(network, what, ends, message->text)) {
+    if (!network_parse_cable(network, what, ends, message->text)) {
         return -1;
     }
-    fault->a = ends[0];
+    fault->a = ends[0]; /* NETWORK_NO_NODE is ID_HOST */
     fault->b = ends[1];
     return 0;
 }
@@ -694,7 +671,8 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
                                                  .place = "in the simulator"};
 
     if (options_find_network(arguments->machine.network, &limits, &arguments->network, message) !=
-        0) {
+            0 ||
+        options_find_host_links(&arguments->machine, &arguments->network, message) != 0) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);
@@ -707,8 +685,9 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     options->network = arguments->network;
     unsigned halvings = network_halvings(&arguments->network);
     if (arguments->x > (int)halvings) {
-        return message_set(message, "--x %d: %s is halved %u times: x is from 0 to %u",
-                           arguments->x, arguments->network_name, halvings, halvings);
+        return message_set(message, "--x %d: %s%s is halved %u times: x is from 0 to %u",
+                           arguments->x, arguments->network.host_links > 1 ? "a range of " : "",
+                           arguments->network_name, halvings, halvings);
     }
     if (arguments->json && arguments->trace && strcmp(arguments->json, arguments->trace) == 0) {
         return message_set(message, "--json and --trace %.300s: use a file for each",

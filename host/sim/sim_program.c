@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include "controller/words.h"
 #include "host/command/algorithm.h"
 #include "host/computer/available.h"
 #include "host/console/sink.h"
@@ -409,19 +407,23 @@ static int status_of(const struct sim_program *program, const struct sim_result 
 static int write_outputs(struct sim_program *program)
 {
     struct outputs *outputs = &program->job.outputs;
+    bool started = sim_phase(program->sim) == SIM_RUN;
+    const atomic_bool *stop = watch_over() ? NULL : watch_flag();
     struct sim_outputs left = sim_outputs(program->sim);
 
     if (!left.here) {
-        return outputs_lost(outputs, &program->teller);
+        return outputs_lost(outputs, &program->teller, started);
     }
     if (!outputs_give(outputs, program->programs.network, left.bytes)) {
-        return outputs_lost(outputs, &program->teller);
+        return outputs_lost(outputs, &program->teller, started);
     }
     memcpy(outputs->memory.table, left.table,
            (size_t)program->programs.network->nodes * OUTPUT_ROW_BYTES);
     memcpy(outputs->memory.data, left.data, (size_t)left.bytes);
     outputs_came(outputs, left.model_ns, left.predicted_ns);
-    return outputs_write(outputs, &program->teller, program->job.whole);
+    int status = outputs_write(outputs, program->job.whole, stop);
+    outputs_tell(outputs, &program->teller);
+    return status && stop && watch_over() ? watch_status() : status;
 }
 
 int sim_program_end(struct sim_program *program, const struct sim_result *result, bool cut)

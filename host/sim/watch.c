@@ -102,6 +102,11 @@ bool watch_over(void)
     return atomic_load_explicit(&watch.over, memory_order_relaxed);
 }
 
+const atomic_bool *watch_flag(void)
+{
+    return &watch.over;
+}
+
 int watch_signal(void)
 {
     return atomic_load(&watch.signal);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ bool watch_begin(uint32_t limit_ms, bool programs);
 
 /* Whether the simulation is to end. */
 bool watch_over(void);
+/* The same, for whoever is to end with it. */
+const atomic_bool *watch_flag(void);
 /* What has ended it: the number of a signal, 0: none has. */
 int watch_signal(void);
 /* The exit status of what it has ended. */

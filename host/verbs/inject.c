@@ -18,8 +18,8 @@ static const struct option_row option_rows[] = {
 static const struct command_line cut_line = {
     option_rows,
     .words = "A-B",
-    .text = "Cuts the link between nodes A and B of a machine that is up. One that is dead already "
-            "is refused.\vExample: ecube cut 0-1",
+    .text = "Cuts the link between nodes A and B of a machine that is up, or that between the host "
+            "and a node, as host-0. One that is dead already is refused.\vExample: ecube cut 0-1",
     .take_word = word_only,
     .words_at = offsetof(struct inject, what),
     .missing = "name the link, as in 'ecube cut 0-1'",

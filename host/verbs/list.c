@@ -14,9 +14,9 @@
 
 #include "host/machine/client.h"
 #include "host/console/fold.h"
-#include "host/command/options.h"
 #include "host/command/output.h"
 #include "host/machine/rundir.h"
+#include "host/command/command_line.h"
 #include "host/command/verbs.h"
 
 enum { ANSWER_MS = CLIENT_ANSWER_MS, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
@@ -186,16 +186,21 @@ static void print_machine(const struct listed *machine, int name_width)
 {
     const json_t *answer = machine->answer;
     const json_t *age_s = json_object_get(answer, "age_s");
-    char path[RUNDIR_PATH_MAX], age[24] = "-", nodes[16] = "-";
+    long long links = json_integer_value(json_object_get(answer, "host_links"));
+    char path[RUNDIR_PATH_MAX], age[24] = "-", nodes[16] = "-", notes[48] = "";
 
     rundir_path(path, machine->name);
     if (json_is_number(age_s)) {
         age_text(json_number_value(age_s), age, sizeof age);
         snprintf(nodes, sizeof nodes, "%lld", json_integer_value(json_object_get(answer, "nodes")));
     }
-    printf("%-*s  %-7s %5s  %-7s %7s  %c%s%s\n", name_width, machine->name,
+    if (links > 0) {
+        snprintf(notes, sizeof notes, " (%lld host link%s)", links, links == 1 ? "" : "s");
+    }
+    printf("%-*s  %-7s %5s  %-7s %7s  %c%s%s%s\n", name_width, machine->name,
            string_of(answer, "network"), nodes, answer ? string_of(answer, "state") : "silent", age,
-           FOLD_HANG, path, json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
+           FOLD_HANG, path, notes,
+           json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
 }
 
 static void print_list(const struct list *list)
@@ -221,7 +226,8 @@ static void print_list(const struct list *list)
 /* What of the answers is for others; null: it has not answered. */
 static json_t *describe(const struct list *list)
 {
-    static const char *const keys[] = {"network", "nodes", "age_s", "chain", "kernel"};
+    static const char *const keys[] = {"network", "host_links", "nodes",
+                                       "age_s",   "chain",      "kernel"};
     json_t *machines = json_array();
     char path[RUNDIR_PATH_MAX];
 

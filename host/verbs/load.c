@@ -64,12 +64,26 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
+/* Whether the process that holds the machine can open it: it has standard streams of its own. */
+static int check_output(const struct outputs_request *outputs, struct message *message)
+{
+    char *whole = outputs->output ? realpath(outputs->output, NULL) : NULL;
+    bool nameless = outputs->output && !whole && access(outputs->output, F_OK) == 0;
+
+    free(whole);
+    return nameless ? message_set(message,
+                                  "--output %.300s: the machine's process has not got this pipe: "
+                                  "name a file, or one made by mkfifo",
+                                  outputs->output)
+                    : 0;
+}
+
 /* What goes to the process that holds the machine is JSON, and what no machine takes stays here.
  * The daemon reads the files itself, so it gets whole paths. */
 static int make_request(const struct load_arguments *arguments, const struct job_request *job,
                         json_t **request, struct message *message)
 {
-    if (job_list_check_arguments(job, message) != 0 ||
+    if (check_output(&job->outputs, message) != 0 || job_list_check_arguments(job, message) != 0 ||
         job_request_to_json(job, request, message) != 0) {
         return -1;
     }

@@ -28,6 +28,8 @@ static const struct verb verbs[] = {
     {"list", verb_list, "show the machines that are up"},
     {"ps", verb_ps, "show the nodes of a machine that is up"},
     {"console", verb_console, "show what programs print on a machine that is up"},
+    {"scatter", verb_scatter, "fill a region of the programs on a machine that is up"},
+    {"gather", verb_gather, "fetch a region of the programs on a machine that is up"},
     {"debug", verb_debug, "GDB at a node of a machine that is up, or at all"},
     {"core", verb_core, "write a node of a machine that is up as an ELF core"},
     {"openocd", verb_openocd, "OpenOCD at the JTAG chain of a machine that is up"},

@@ -1,8 +1,6 @@
 /*
  * run.c - ecube run: boot, download, run, end; nothing is left behind.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +36,7 @@ struct run {
     struct rundir_watch rundir_watch;
     struct machine machine;
     struct job_request request;
+    struct job job; /* planned: the machine's when it has booted */
     struct view view;
     struct sink *sink;
     uv_async_t written;
@@ -62,9 +61,8 @@ static const struct option_row option_rows[] = {
      "its operation, root and size; repeatable",
      plan_list_add, OPTION_AT(struct run, plans)},
     {"cut", "A-B@PHASE",
-     "cut a link at the beginning of boot, download, run or gather (of outputs), or later "
-     "(@run+2s; a number alone is "
-     "ms), to see what happens",
+     "cut a link (A may be 'host') at the beginning of boot, download, run or gather (of outputs), "
+     "or later (@run+2s; a number alone is ms), to see what happens",
      add_word, OPTION_AT(struct run, cuts)},
     {"kill", "N@PHASE", "kill a node likewise", add_word, OPTION_AT(struct run, kills)},
     {"cross", "A-B,C-D",
@@ -145,7 +143,7 @@ static void on_booted(void *context, int status)
     struct run *run = context;
     struct message message;
 
-    if (status == 0 && machine_load(&run->machine, &run->request, &message) == 0) {
+    if (status == 0 && machine_load(&run->machine, &run->job, &message) == 0) {
         return;
     }
     if (status == 0) {
@@ -220,15 +218,11 @@ static int add_faults(const struct run *run, struct machine_options *options,
 static int prepare(struct run *run, struct machine_options *options, struct target *target,
                    struct output *output, struct message *message)
 {
-    struct job job;
-
     if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
         standard_input_add(&run->load_arguments.data, message) != 0 ||
-        options_make_job(&run->load_arguments, &run->request, message) != 0 ||
-        job_plan(&job, NULL, &run->request, &options->network, &options->profile, message) != 0) {
+        options_make_job(&run->load_arguments, &run->request, message) != 0) {
         return -1;
     }
-    job_free(&job); /* nothing was wrong: its files are read when the machine has booted */
     if (plan_list_read(&run->plans, &options->network, &options->profile, message) != 0) {
         return -1;
     }
@@ -239,7 +233,15 @@ static int prepare(struct run *run, struct machine_options *options, struct targ
     if (add_faults(run, options, message) != 0) {
         return -1;
     }
-    return output_open(output, run->load_arguments.json, message);
+    if (output_open(output, run->load_arguments.json, message) != 0) {
+        return -1;
+    }
+    if (job_plan(&run->job, NULL, &run->request, &options->network, &options->profile, message) !=
+        0) {
+        output_drop(output);
+        return -1;
+    }
+    return 0;
 }
 
 /* Boots and runs; everything is closed and removed on return. */
@@ -291,6 +293,7 @@ static int execute(struct run *run, const struct machine_options *options,
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
     machine_free(&run->machine);
+    job_free(&run->job);
     rundir_remove(&rundir);
     return started;
 }

@@ -36,9 +36,12 @@ enum ecube_call {
     ECUBE_CALL_PROBE = 16,
     ECUBE_CALL_CANCEL = 17, /* (request): a receive that no message has found ends, E_CANCELLED */
     ECUBE_CALL_ABORT = 18,  /* (status): ends the programs of all nodes; does not return */
-    /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended (
-     * wire/output.h), until the next load; instead of what was named before */
-    ECUBE_CALL_OUTPUT = 19
+    /* (struct ecube_abi_piece[], count): what the host may fetch when the program has ended, until
+     * the next load (wire/output.h); instead of what was named before */
+    ECUBE_CALL_OUTPUT = 19,
+    /* (struct ecube_abi_rendezvous *): blocks until the host has scattered into a region, or
+     * gathered it: which, of enum ecube_region_way */
+    ECUBE_CALL_REGION = 20
 };
 
 enum {
@@ -46,8 +49,12 @@ enum {
     ECUBE_EXCHANGEV_BYTES = 1000, /* the size for which its plan is chosen */
     ECUBE_REQUESTS_MAX = 64,      /* requests of one program that are not yet waited for */
     ECUBE_PIECES_MAX = 320,       /* of what a program leaves for the host */
+    ECUBE_REGIONS_MAX = 8,        /* of one program */
     ECUBE_NAME_MAX = 24
 };
+
+/* What the host has done with a region. */
+enum ecube_region_way { ECUBE_SCATTERED = 1, ECUBE_GATHERED = 2 };
 
 /* The numbers that C's library gives them as files. */
 enum ecube_stream { ECUBE_STREAM_OUTPUT = 1, ECUBE_STREAM_ERROR = 2 };
@@ -239,6 +246,21 @@ struct ecube_abi_probe {
 struct ecube_abi_piece {
     uint32_t address;
     uint32_t bytes; /* 0: nothing, wherever it lies */
+};
+
+/* Memory of a program that the host fills or fetches. */
+struct ecube_abi_region {
+    char name[ECUBE_NAME_MAX]; /* ends with a zero byte */
+    uint32_t address;
+    uint32_t bytes;
+};
+
+/* The program waits at one of its regions. */
+struct ecube_abi_rendezvous {
+    uint32_t regions; /* address of all of them, struct ecube_abi_region each */
+    uint32_t count;   /* 1 to ECUBE_REGIONS_MAX */
+    uint32_t index;   /* of the one that it waits at */
+    uint32_t moved;   /* answer: bytes, from the region's first on */
 };
 
 struct ecube_abi_clock {

@@ -30,6 +30,8 @@ enum ecube_called_number {
     ECUBE_CALLED_COMPUTE = 14,
     ECUBE_CALLED_REPORT = 15,
     ECUBE_CALLED_OUTPUT = 16,
+    ECUBE_CALLED_REGION = 17,
+    ECUBE_CALLED_REGION_WAIT = 18,
     ECUBE_CALLED_COLLECTIVE = 32, /* the operation is added */
     ECUBE_CALLED_START = 64,      /* likewise: the form with _start */
     ECUBE_CALLED_NUMBERS = ECUBE_CALLED_START + ECUBE_OPERATIONS
@@ -47,10 +49,11 @@ struct ecube_called {
         uint32_t requests, count, index;
     } wait;
     union {
-        /* of send_receive what is sent, what is received; of output what is named */
+        /* of send_receive what is sent, what is received; of output and region what is named */
         struct ecube_abi_message message[2];
         struct ecube_abi_collective collective; /* of the collective that has failed */
         uint64_t ns;                            /* compute */
+        char region[ECUBE_NAME_MAX];            /* region_wait: its name */
     };
 };
 
@@ -74,6 +77,8 @@ static inline const char *ecube_called_name(uint32_t number)
         [ECUBE_CALLED_COMPUTE] = "ecube_compute",
         [ECUBE_CALLED_REPORT] = "ecube_report",
         [ECUBE_CALLED_OUTPUT] = "ecube_output",
+        [ECUBE_CALLED_REGION] = "ecube_region",
+        [ECUBE_CALLED_REGION_WAIT] = "ecube_region_wait",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BARRIER] = "ecube_barrier",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BROADCAST] = "ecube_broadcast",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_SCATTER] = "ecube_scatter",

@@ -427,6 +427,43 @@ void *ecube_private(size_t *bytes);
 int ecube_output(const void *data, size_t bytes);
 
 /*
+ * Regions: memory that the host fills and fetches while the program runs. A program names one, then
+ * waits at it until somebody has typed `ecube scatter NAME` or `ecube gather NAME` at the machine
+ * of `ecube up`, and all programs wait there: a rendezvous of all nodes and the host. The bytes
+ * then move, for one node after the other, and the programs go on when all have moved. Transfers
+ * that the program has begun come to their end before that, but for receives for which nothing has
+ * come and long sends that nobody has asked for.
+ *
+ *   static float block[1024];
+ *   ecube_region("block", block, sizeof block);
+ *   while (ecube_region_wait("block", NULL) == ECUBE_SCATTERED) {
+ *       work(block);
+ *       ecube_region_wait("block", NULL);
+ *   }
+ *
+ *   ecube scatter block --input samples.bin && ecube gather block --output result.bin
+ *
+ * In model time the bytes begin to move when the last program has come to wait. A node's clock goes
+ * on to the end of its own transfer. The time of the user does not count.
+ */
+
+/*
+ * Names memory, which must stay and may be written: a name of 1 to ECUBE_NAME_MAX - 1 characters
+ * without "/", up to ECUBE_REGIONS_MAX of them; the same name again replaces what it stood for.
+ * Returns ECUBE_OK; ECUBE_E_ARGUMENT: it is no such name, or there are no bytes; ECUBE_E_FULL:
+ * there are too many; ECUBE_E_FAULT: it does not lie in the program's memory.
+ */
+int ecube_region(const char *name, void *memory, uint32_t bytes);
+/*
+ * Waits until the host has scattered into the region or gathered it. Returns which, ECUBE_SCATTERED
+ * or ECUBE_GATHERED; *bytes, unless NULL, is how many bytes have moved, from the first on (all when
+ * it was gathered; what lies behind those that were scattered stays). ECUBE_E_ARGUMENT: there is no
+ * such region; ECUBE_E_UNATTENDED: the program runs by `ecube run` or `ecube sim`, where nobody
+ * scatters or gathers; ECUBE_E_FAULT: the region is read-only.
+ */
+int ecube_region_wait(const char *name, uint32_t *bytes);
+
+/*
  * Ends the whole run. This program ends when what it has printed so far is out, and what it has
  * written is in its files; those of all other nodes end at once, whatever they do. The tool says
  * who aborted and with which status, and exits with the lowest 8 bits of the status, or with 1 when

@@ -27,7 +27,9 @@ enum ecube_error {
     ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
     ECUBE_E_SYSCALL = -15,   /* the kernel knows no such call: another version */
     ECUBE_E_NETWORK = -16,   /* not on this network; a collective: no plan for it */
-    ECUBE_E_ELSEWHERE = -18  /* another node could not go on with the collective */
+    ECUBE_E_ELSEWHERE = -18, /* another node could not go on with the collective */
+    /* nobody can scatter or gather: the program runs by `ecube run` or `ecube sim` */
+    ECUBE_E_UNATTENDED = -19
 };
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
  * Each rank has a window of 4 GiB, aligned to 4 GiB, in which its memory lies at the addresses that
  * it has on a node: so what the kernel calls an address is the lower half of a pointer.
  *
- *     window + stack      + blocks          + image
- *            | stack      | private blocks  | code, constants | data | bss, heap |
+ *     window + stack    + image
+ *            | stack    | code, constants | data, bss | what a load brings | heap |
  *
  * The file is an ELF shared object (ET_DYN), linked to the image's address with all symbols bound:
  * code and constants are one segment, which is read and executed, data another. What is left to be

@@ -53,7 +53,8 @@ static struct open_file *open_at(int number)
     return &open_files[index];
 }
 
-/* The same, where it may be read, or written. */
+/* The same, if its access is another than `not_access`: O_WRONLY where it is to be read, O_RDONLY
+ * where it is to be written. EBADF otherwise. */
 static struct open_file *open_for(int number, int not_access)
 {
     struct open_file *open = open_at(number);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/portable/call.h"
 #include "lib/portable/data.h"
@@ -63,26 +64,21 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
         return NULL;
     }
     uint32_t begin = block_strings(&header);
-    uint32_t count = header.argument_count, text_bytes = block_bytes - begin;
-    if (count > text_bytes) {
-        return NULL;
-    }
-    char **arguments = malloc((count + 1) * sizeof *arguments);
-    char *text = malloc(text_bytes + 1);
+    uint32_t count = header.argument_count, left = block_bytes - begin;
+    char *text = malloc(left + 1);
+    char **arguments = count <= left ? malloc((count + 1) * sizeof *arguments) : NULL;
     if (!arguments || !text) {
         return NULL;
     }
-    uint32_t found = 0;
-    uint32_t start = 0;
-    for (uint32_t i = 0; i < text_bytes && found < count; i++) {
-        text[i] = block[begin + i];
-        if (text[i] == 0) {
-            arguments[found++] = text + start;
-            start = i + 1;
+    memcpy(text, block + begin, left);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *end = memchr(text, 0, left);
+        if (!end) {
+            return NULL;
         }
-    }
-    if (found < count) {
-        return NULL;
+        arguments[i] = text;
+        left -= (uint32_t)(end + 1 - text);
+        text += end + 1 - text;
     }
     arguments[count] = NULL;
     *argc = (int)count;

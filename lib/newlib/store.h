@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "lib/portable/output.h"
+#include "wire/run.h"
 
 enum {
-    STORE_NAME_BYTES = 256,       /* of a name and the zero byte behind it */
+    STORE_NAME_BYTES = BLOCK_NAME_BYTES,
     STORE_FILE_BYTES = INT32_MAX, /* of a file */
 };
 

@@ -24,6 +24,7 @@ const char *ecube_error_text(int error)
     case ECUBE_E_SYSCALL: return "no such system call";
     case ECUBE_E_NETWORK: return "no schedule for this network";
     case ECUBE_E_ELSEWHERE: return "the collective failed at another node";
+    case ECUBE_E_UNATTENDED: return "no 'ecube scatter' or 'ecube gather' reaches this run";
     default: return "unknown status";
     }
 }

@@ -160,23 +160,6 @@ static void expect(void *context, unsigned partition)
     }
 }
 
-/* The halves that node 0 gives away until its block has download_x halvings left, then that one. */
-static unsigned plan(struct sim *sim)
-{
-    const struct network *network = sim_network(sim);
-    struct host *host = &sim->host;
-    uint32_t count = sim->count;
-    unsigned messages = 0;
-
-    for (unsigned x = network_halvings(network); x > sim->options.download_x; x--) {
-        uint32_t half = network_half(network, count);
-        host->messages[messages++] = (struct download_message){.root = half, .count = count - half};
-        count = half;
-    }
-    host->messages[messages++] = (struct download_message){.root = 0, .count = count};
-    return messages;
-}
-
 /* Half of the image is code, the rest constants, as far as that goes by pages; of a small one
  * nothing is protected. */
 static void protect(struct load_program *program, uint32_t base, uint32_t bytes)
@@ -227,13 +210,14 @@ static void make_up(struct sim *sim, uint32_t bytes)
     host->strings[SCENARIO_BLOCKS] = host->blocks;
     host->segment_digests[SCENARIO_IMAGE] = (const uint8_t(*)[DIGEST_BYTES])host->image_digest;
     host->segment_digests[SCENARIO_BLOCKS] = (const uint8_t(*)[DIGEST_BYTES])host->digests;
-    host->load = (struct controller_load){.list = host->list,
-                                          .list_bytes = sizeof host->list,
-                                          .list_digest = host->list_digest,
-                                          .strings = host->strings,
-                                          .digests = host->segment_digests,
-                                          .messages = host->messages,
-                                          .count = plan(sim)};
+    host->load = (struct controller_load){
+        .list = host->list,
+        .list_bytes = sizeof host->list,
+        .list_digest = host->list_digest,
+        .strings = host->strings,
+        .digests = host->segment_digests,
+        .messages = host->messages,
+        .count = download_decremental(sim_network(sim), sim->options.download_x, host->messages)};
     sim->crowded = true;
     digest_of(host->image, bytes, host->image_digest[0]);
     sim_all_partitions(sim, expect);
@@ -721,7 +705,7 @@ static void come_back(struct sim *sim)
         controller_forgive(&host->controller, now_us(sim));
         return;
     }
-    host->dead = host->gathers = false;
+    host->dead = host->gathers = host->stands = false;
     free_outputs(sim);
     host->incarnation++;
     for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {

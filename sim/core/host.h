@@ -39,7 +39,7 @@ struct host {
     struct link *links[CONTROLLER_HOST_LINKS_MAX];
     void *memory; /* of the controller, in the mapping of the simulation */
     struct controller_load load;
-    struct download_message messages[NETWORK_HALVINGS_MAX + 1];
+    struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     /* what nodes of a scenario are sent, and what they must answer */
     uint8_t list[LOAD_LIST_HEADER_BYTES + SCENARIO_PROGRAMS * LOAD_PROGRAM_BYTES +
                  SCENARIO_SEGMENTS * LOAD_SEGMENT_BYTES];

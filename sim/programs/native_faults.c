@@ -148,7 +148,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     fiber_leave(&own->fiber);
 }
 
-/* Likewise, because nobody waits for it any more. One for the rank before it comes too
+/* Likewise, because nobody waits for it any more. One that is for the rank before comes too
  * late. */
 static void on_leave(int number, siginfo_t *info, void *context)
 {

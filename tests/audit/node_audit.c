@@ -76,6 +76,7 @@ static bool is_ready(const struct node *node)
     for (unsigned i = 0, count = wait_requests(node, numbers); i < count; i++) {
         done |= node->requests[numbers[i]].state == STATE_DONE;
     }
+    done |= node->call_number == ECUBE_CALL_REGION && node->region.left != 0;
     return done || (wait_probed(node, &probe) && match_probe(node, probe.peer, probe.tag));
 }
 
@@ -101,6 +102,10 @@ void audit_node(const struct node *node, const struct audit_before *before)
          "a gather goes on");
     need(node, node->gather_due || (!node->gather.measure_due && node->gather.status == E_OK),
          "gather_due", "the host is to be told");
+    need(node,
+         node->region_due ||
+             (node->region.state != REGION_ASKED && node->region.state != REGION_HASHING),
+         "region_due", "a region is waited for, or hashed");
     need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
          "its program is over");
     /* of a program that has just exited nothing has been said yet */

@@ -99,11 +99,22 @@ static void draw_network(uint64_t *seed, struct network *network)
     CHECK(network_make(network, NETWORK_CUBE, NULL, dims));
 }
 
+/* Links of the host for ranges, as far as the network has so many; drawn beside all else. */
+static void draw_host_links(uint64_t seed, struct network *network)
+{
+    unsigned links = 1u << random_below(&seed, 5);
+
+    while (one_in(&seed, 2) && links > 0 && !network_set_host_links(network, links)) {
+        links /= 2;
+    }
+}
+
 static void draw_traffic(uint64_t *seed, struct sim_options *options)
 {
     char why[SIM_WHY_MAX];
 
     draw_network(seed, &options->network);
+    draw_host_links(*seed + 1, &options->network);
     do {
         options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
     } while (!sim_scenario_fits(options->scenario, &options->network, why));
@@ -339,8 +350,12 @@ void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT
     char name[NETWORK_NAME_MAX];
 
     network_name(&options->network, name);
-    put(&line, "ecube sim --network %s --profile ipsc860 %s --bytes %u", name,
-        sim_scenario_name(options->scenario), (unsigned)options->sizes[0]);
+    put(&line, "ecube sim --network %s", name);
+    if (options->network.host_links > 0) {
+        put(&line, " --host-links %u", options->network.host_links);
+    }
+    put(&line, " --profile ipsc860 %s --bytes %u", sim_scenario_name(options->scenario),
+        (unsigned)options->sizes[0]);
     for (unsigned i = 1; i < options->size_count; i++) {
         put(&line, ",%u", (unsigned)options->sizes[i]);
     }

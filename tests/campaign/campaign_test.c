@@ -20,8 +20,8 @@ static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADC
                                               SIM_RANDOM};
 
 /* Each scenario with every so manyth action, beginning with another one: each action costs a run
- * without faults. */
-static void sweep_some(const char *name, unsigned action_stride, uint64_t stride)
+ * without faults. The host has a link for each of so many ranges; 0: its usual ones. */
+static void sweep_over(unsigned links, const char *name, unsigned action_stride, uint64_t stride)
 {
     struct network network = network_of(name);
     struct campaign_tally sum = {0};
@@ -38,6 +38,7 @@ static void sweep_some(const char *name, unsigned action_stride, uint64_t stride
                                         .action = (enum sim_action)action,
                                         .first = 1 + (action * 7 + i) % stride,
                                         .stride = stride};
+            assert_true(network_set_host_links(&campaign.options.network, links));
             struct campaign_tally tally = campaign_run(&campaign, 1);
             campaign_add(&sum, &tally);
         }
@@ -46,6 +47,11 @@ static void sweep_some(const char *name, unsigned action_stride, uint64_t stride
                   (unsigned)sum.named);
     assert_int_equal(sum.failed, 0);
     assert_true(sum.right && sum.named);
+}
+
+static void sweep_some(const char *name, unsigned action_stride, uint64_t stride)
+{
+    sweep_over(0, name, action_stride, stride);
 }
 
 static void sweep(const char *name, uint64_t stride)
@@ -66,6 +72,13 @@ TEST(events_all_over_runs_of_larger_networks_are_repaired_or_told)
     sweep_some("mesh:3x4", 3, 149);
     sweep_some("cube:4", 3, 293);
     sweep_some("torus:3x4x2", 3, 997);
+}
+
+TEST(events_of_runs_with_several_host_links_are_repaired_or_told)
+{
+    sweep_over(2, "cube:2", 3, 3);
+    sweep_over(4, "cube:3", 3, 17);
+    sweep_over(2, "mesh:3x4", 3, 197);
 }
 
 TEST_LONG(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told)

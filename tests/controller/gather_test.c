@@ -205,9 +205,9 @@ TEST(a_circuit_whose_turn_it_is_not_is_refused)
 
     send_range(all, 1, 1, LEFT_BYTES, 99);
     assert_int_equal(fake_told(all, EVENT_GATHER_FAILED), 0);
-    assert_false(all->controller.gather.receiving);
+    assert_false(all->controller.gather.lanes[0].receiving);
     send_range(all, 0, 1, LEFT_BYTES, 99);
-    assert_int_equal(all->controller.gather.rank, 1);
+    assert_int_equal(all->controller.gather.lanes[0].rank, 1);
     fake_free(all);
 }
 

@@ -22,6 +22,7 @@ _Static_assert(ECUBE_E_TIMEOUT == (int)E_TIMEOUT, "timeout");
 _Static_assert(ECUBE_E_SYSCALL == (int)E_SYSCALL, "system call");
 _Static_assert(ECUBE_E_NETWORK == (int)E_NETWORK, "network");
 _Static_assert(ECUBE_E_ELSEWHERE == (int)E_ELSEWHERE, "elsewhere");
+_Static_assert(ECUBE_E_UNATTENDED == (int)E_UNATTENDED, "unattended");
 
 TEST(programs_and_kernel_use_the_same_words)
 {

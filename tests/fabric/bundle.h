@@ -30,7 +30,7 @@ struct bundle {
     struct load_segment segment[BUNDLE_SEGMENTS_MAX];
     uint8_t *strings[BUNDLE_SEGMENTS_MAX];
     uint8_t (*digests[BUNDLE_SEGMENTS_MAX])[DIGEST_BYTES];
-    struct download_message messages[NETWORK_HALVINGS_MAX + 1];
+    struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     unsigned message_count;
     struct load_program program[BUNDLE_PROGRAMS];
 };

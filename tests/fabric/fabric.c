@@ -112,6 +112,12 @@ struct fabric *fabric_make(unsigned dims, uint32_t data_bytes, uint64_t seed,
 struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
                                  struct memory_fault fault, struct profile profile)
 {
+    return fabric_make_linked(network, 0, data_bytes, seed, fault, profile);
+}
+
+struct fabric *fabric_make_linked(const char *network, unsigned host_links, uint32_t data_bytes,
+                                  uint64_t seed, struct memory_fault fault, struct profile profile)
+{
     static const struct network_limits limits = {.nodes = 1024, .place = "in a test"};
     struct fabric *fabric = must(calloc(1, sizeof *fabric));
     char error[NETWORK_ERROR_MAX];
@@ -119,6 +125,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     *fabric = (struct fabric){
         .data_bytes = data_bytes, .seed = seed, .fault = fault, .long_chunks = seed & 1};
     CHECK(network_parse(&fabric->network, network, &limits, error));
+    CHECK(network_set_host_links(&fabric->network, host_links));
     fabric->count = fabric->network.nodes;
     fabric->nodes = must(calloc(fabric->count, sizeof *fabric->nodes));
     fabric->blocks = must(calloc(fabric->count, FABRIC_BLOCK_BYTES));
@@ -136,6 +143,7 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
                                        .payload_checked =
                                            fault.flip_per_million || fault.drop_per_million,
                                        .patience_us = PATIENCE_US,
+                                       .attended = true,
                                        .memory = fabric->host_memory};
     controller_init(&fabric->controller, &config, fabric->now_us);
     for (unsigned i = 0; i < FABRIC_IMAGE_BYTES; i++) {

@@ -83,6 +83,9 @@ struct fabric {
 
 struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
                                  struct memory_fault fault, struct profile profile);
+/* The host has a link for each of so many ranges (network.h). */
+struct fabric *fabric_make_linked(const char *network, unsigned host_links, uint32_t data_bytes,
+                                  uint64_t seed, struct memory_fault fault, struct profile profile);
 /* The same for a cube. */
 struct fabric *fabric_make(unsigned dims, uint32_t data_bytes, uint64_t seed,
                            struct memory_fault fault, struct profile profile);

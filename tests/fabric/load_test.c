@@ -11,6 +11,7 @@
 #include "router/router.h"
 #include "tests/fabric/bundle.h"
 #include "tests/fabric/fabric.h"
+#include "tests/networks.h"
 #include "tests/testing.h"
 
 enum { DATA_BYTES = 2 << 20 };
@@ -158,6 +159,100 @@ TEST(decremental_scattering_takes_the_times_of_the_papers_figures)
             expect_point(&point);
             if (i == 0 && dims == FIGURE_DIMS) {
                 assert_int_equal(formula_9_ns(&point), 59600000);
+            }
+        }
+    }
+}
+
+static struct load_list list_of(struct bundle *bundle)
+{
+    struct load_list list;
+
+    assert_true(load_list_open(&list, bundle->list, bundle->list_bytes));
+    return list;
+}
+
+/* What the host's links carry together is what the messages have, and each that of its range. */
+static void expect_range_links(const struct fabric *fabric, const struct bundle *bundle,
+                               const struct load_list *list)
+{
+    uint64_t bytes[NETWORK_HOST_LINKS_MAX] = {0};
+
+    for (unsigned i = 0; i < bundle->message_count; i++) {
+        const struct download_message *message = &bundle->messages[i];
+        bytes[network_range_of(&fabric->network, message->root)] +=
+            bundle->list_bytes +
+            load_data_bytes(list, 0, bundle->segments, message->root, message->count);
+    }
+    for (unsigned i = 0; i < network_ranges(&fabric->network); i++) {
+        assert_int_equal(fabric->controller.router.ports[i].channel.data_sent, (uint32_t)bytes[i]);
+    }
+}
+
+/* No link between two ranges carries anything of a download. */
+static void expect_ranges_apart(const struct fabric *fabric)
+{
+    const struct network *network = &fabric->network;
+
+    for (uint32_t rank = 0; rank < network->nodes; rank++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            uint32_t peer = network_neighbour(network, rank, p);
+            if (peer != NETWORK_NO_NODE &&
+                network_range_of(network, peer) != network_range_of(network, rank)) {
+                assert_int_equal(fabric->nodes[rank].node->router.ports[p].channel.data_sent, 0);
+            }
+        }
+    }
+}
+
+/* By the plan of a strategy, in the time that is predicted for it. */
+static void load_over(const char *network, unsigned links, enum strategy strategy,
+                      struct profile profile, uint64_t seed)
+{
+    struct fabric *fabric = fabric_make_linked(network, links, DATA_BYTES, seed, no_fault, profile);
+    struct bundle *bundle = bundle_draw(fabric->count, &fabric->seed);
+    struct load_list list = list_of(bundle);
+    const struct controller *controller = &fabric->controller;
+    uint64_t sigma = profile.sigma_permille;
+    struct download_costs costs = {.beta_ns = (uint64_t)profile.xi_ns + profile.tau_ns,
+                                   .beta_host_ns =
+                                       profile.xi_ns * sigma / 1000 + profile.tau_ns * sigma / 1000,
+                                   .hop_ns = (uint64_t)profile.tau_ns + profile.element_ns,
+                                   .tau_ns = profile.element_ns,
+                                   .list = &list};
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    assert_true(
+        download_make_plan(&plan, strategy, DOWNLOAD_X_BEST, &fabric->network, &costs, error));
+    memcpy(bundle->messages, plan.messages, sizeof plan.messages);
+    bundle->message_count = plan.count;
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    bundle_expect_all(fabric, bundle);
+    assert_int_equal(controller->clock_end_ns - controller->clock_base_ns, plan.predicted_ns);
+    expect_range_links(fabric, bundle, &list);
+    expect_ranges_apart(fabric);
+    fabric_free(fabric);
+    bundle_free(bundle);
+}
+
+TEST(a_download_over_any_number_of_host_links_takes_the_predicted_time)
+{
+    static const char *const networks[] = {"cube:2",    "cube:3",    "cube:4",   "cube:5",
+                                           "ring:7",    "ring:12",   "mesh:3x4", "mesh:5x3",
+                                           "torus:4x3", "torus:5x5", "ring:2",   "cube:0"};
+    static const struct profile profiles[] = {
+        {65425, 9575, 425, 1500, 0}, {65425, 9575, 425, 100, 0}, {65425, 9575, 425, 1500, 1}};
+    uint64_t seed = 100;
+
+    for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
+        struct network network = network_of(networks[n]);
+        for (unsigned links = 1; network_set_host_links(&network, links); links *= 2) {
+            for (int strategy = 0; strategy < STRATEGIES; strategy++) {
+                seed++;
+                load_over(networks[n], links, (enum strategy)strategy, profiles[seed % 3], seed);
             }
         }
     }

@@ -368,7 +368,11 @@ static int load(struct fixture *f, const char *path)
     for (unsigned i = 0; i < NODES; i++) {
         f->players[i].started = false;
     }
-    return machine_load(&f->machine, &request, &message);
+    struct job job;
+    return job_plan(&job, NULL, &request, &f->machine.options.network, &f->machine.options.profile,
+                    &message) == 0
+               ? machine_load(&f->machine, &job, &message)
+               : -1;
 }
 
 static void end_program(struct fixture *f, unsigned rank, int status)

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "host/computer/target.h"
+#include "host/program/elf_file.h"
 #include "host/sim/native_file.h"
 #include "include/ecube/gate.h"
+#include "include/ecube/version.h"
 #include "wire/finding.h"
 #include "wire/run.h"
 
@@ -33,9 +35,12 @@ enum {
     FILE_BYTES = 6 * PAGE
 };
 
-struct note {
-    Elf64_Nhdr header;
-    char owner[8];
+struct notes {
+    struct {
+        Elf64_Nhdr header;
+        char owner[8];
+    } kind, version;
+    uint32_t number; /* the text of the second */
 };
 
 /* A good file, whose parts a test may change before it is read. */
@@ -44,7 +49,7 @@ struct file {
     Elf64_Phdr code, data, dynamic;
     Elf64_Dyn entries[8];
     Elf64_Rela relocations[RELOCATIONS];
-    uint32_t note;
+    uint32_t note, version;
     size_t bytes;
 };
 
@@ -89,6 +94,7 @@ static struct file good(void)
         .relocations = {{base + WORDS_START, ELF64_R_INFO(0, R_X86_64_RELATIVE), base + 20},
                         {base + WORDS_START + 8, ELF64_R_INFO(0, R_X86_64_DTPMOD64), 0}},
         .note = ECUBE_NOTE_NATIVE,
+        .version = ECUBE_ABI_VERSION,
         .bytes = FILE_BYTES};
 
     return file;
@@ -98,10 +104,13 @@ static int read_from(const struct file *file, struct native_file *native, struct
 {
     static uint8_t bytes[FILE_BYTES];
     static char path[40];
-    struct note note = {{sizeof "ecube", 0, file->note}, "ecube"};
-    Elf64_Shdr sections[2] = {
-        [1] = {
-            .sh_type = SHT_NOTE, .sh_offset = NOTES_AT, .sh_size = sizeof note, .sh_addralign = 4}};
+    struct notes notes = {.kind = {{sizeof "ecube", 0, file->note}, "ecube"},
+                          .version = {{sizeof "ecube", 4, NOTE_VERSION}, "ecube"},
+                          .number = file->version};
+    Elf64_Shdr sections[2] = {[1] = {.sh_type = SHT_NOTE,
+                                     .sh_offset = NOTES_AT,
+                                     .sh_size = sizeof notes,
+                                     .sh_addralign = 4}};
     int fd = memfd_create("program", 0);
 
     memset(bytes, 0, sizeof bytes);
@@ -111,7 +120,7 @@ static int read_from(const struct file *file, struct native_file *native, struct
     memcpy(bytes + RELOCATIONS_AT, file->relocations, sizeof file->relocations);
     memcpy(bytes + DYNAMIC_AT, file->entries, sizeof file->entries);
     memcpy(bytes + SECTIONS_AT, sections, sizeof sections);
-    memcpy(bytes + NOTES_AT, &note, sizeof note);
+    memcpy(bytes + NOTES_AT, &notes, sizeof notes);
     assert_int_equal(write(fd, bytes, file->bytes), (ssize_t)file->bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     message->text[0] = '\0';
@@ -191,6 +200,9 @@ TEST(a_file_of_another_kind_says_which_command_makes_the_right_one)
     file = good();
     file.header.e_ident[0] = 0;
     refuses(&file, "not an ELF program");
+    file = good();
+    file.version--;
+    refuses(&file, "was made by another version of ecube-cc --native");
 }
 
 TEST(every_file_that_ends_too_early_is_refused)

@@ -262,6 +262,16 @@ TEST(what_is_in_tmp_stays_at_the_node)
     assert_string_equal(left("there"), "here");
 }
 
+TEST(regions_have_names_and_lie_in_memory)
+{
+    run_files("region", "");
+    says("longest 0\ntoo long -2 none\nno name -2 none\nNULL -2 none\npath -2 none\nno bytes -2 "
+         "none\n"
+         "outside -11 none\nr0 0\nr1 0\nr2 0\nr3 0\nr4 0\nr5 0\nr6 0\ntoo many -1 none\nagain "
+         "0\nwait -2 none\n"
+         "bytes 0\nnobody -15 none\n");
+}
+
 TEST(the_output_is_what_was_named_last_as_it_is_at_the_end)
 {
     run_files("output", "");

@@ -246,6 +246,92 @@ static void use_links(const struct network *n, uint32_t from, uint32_t to, bool 
     }
 }
 
+/* Whether all nodes of a way, both ends included, are of one range. */
+static bool stays_in_range(const struct network *n, uint32_t from, uint32_t to)
+{
+    unsigned range = network_range_of(n, from);
+
+    while (from != to && network_range_of(n, from) == range) {
+        from = network_neighbour(n, from, network_next_hop(n, from, to));
+    }
+    return from == to && network_range_of(n, to) == range;
+}
+
+static void check_range(const struct network *n, unsigned index, uint32_t first)
+{
+    uint32_t count, root = network_range(n, index, &count);
+
+    assert_int_equal(root, first); /* one begins where the one before ends */
+    assert_true(network_is_block(n, root, count));
+    assert_int_equal(network_host_node(n, index), root);
+    for (uint32_t node = root; node < root + count; node++) {
+        assert_int_equal(network_range_of(n, node), index);
+        assert_int_equal(network_host_root(n, node), root);
+        assert_int_equal(network_host_link_of(n, node), node == root ? (int)index : -1);
+        assert_true(stays_in_range(n, root, node) && stays_in_range(n, node, root));
+        for (uint32_t part = network_block_of(n, node); part > 1 && node + part <= root + count;) {
+            uint32_t half = network_half(n, part);
+            assert_true(stays_in_range(n, node, node + half));
+            part = half;
+        }
+    }
+}
+
+TEST(each_range_has_a_host_link_at_its_first_node_and_keeps_to_itself)
+{
+    unsigned cut = 0;
+
+    for (const struct network *shape = shapes; shape < shapes + shape_count; shape++) {
+        for (unsigned links = 1; links <= NETWORK_HOST_LINKS_MAX; links *= 2) {
+            struct network n = *shape;
+            uint32_t first = 0, count, least = UINT32_MAX;
+            if (!network_set_host_links(&n, links)) {
+                assert_memory_equal(&n, shape, sizeof n); /* it is as it was */
+                continue;
+            }
+            cut++;
+            assert_int_equal(network_host_links(&n), links);
+            assert_int_equal(network_ranges(&n), links);
+            assert_int_equal(network_host_node(&n, links), NETWORK_NO_NODE);
+            assert_int_equal(network_digest(&n), network_digest(shape));
+            for (unsigned i = 0; i < links; i++) {
+                check_range(&n, i, first);
+                network_range(&n, i, &count);
+                first += count;
+                least = count < least ? count : least;
+                assert_true(network_parts(&n, count) <= network_halvings(&n));
+            }
+            assert_int_equal(first, n.nodes);
+            if ((n.nodes & (n.nodes - 1)) == 0 && n.kind == NETWORK_CUBE) {
+                assert_int_equal(least * links, n.nodes);
+            }
+        }
+    }
+    assert_true(cut > 3 * shape_count);
+}
+
+TEST(ranges_are_made_by_halving_as_far_as_there_are_nodes)
+{
+    uint32_t sizes[] = {3, 3};
+    struct network n;
+
+    assert_true(network_make(&n, NETWORK_CUBE, NULL, 2));
+    assert_true(network_set_host_links(&n, 4));
+    assert_false(network_set_host_links(&n, 8));
+    assert_int_equal(n.host_links, 0);
+    assert_false(network_set_host_links(&n, 3));
+    assert_true(network_set_host_links(&n, 0));
+    assert_true(network_make(&n, NETWORK_CUBE, NULL, 6));
+    assert_true(network_set_host_links(&n, 16));
+    assert_false(network_set_host_links(&n, 32)); /* the host has no more ports */
+    assert_true(network_make(&n, NETWORK_MESH, sizes, 2));
+    assert_false(network_set_host_links(&n, 8)); /* the last of 3, 3, 2 and 1 nodes is one */
+    assert_true(network_set_host_links(&n, 4));
+    assert_int_equal(network_host_node(&n, 1), 3);
+    assert_int_equal(network_host_node(&n, 2), 6);
+    assert_int_equal(network_host_node(&n, 3), 8);
+}
+
 TEST(halving_reaches_each_node_once_without_contention)
 {
     uint32_t block[NODES];
@@ -387,6 +473,51 @@ TEST(wrong_names_are_refused_in_words)
     }
     assert_false(network_parse(&n, "torus:3x3x3x3x3x3x3x3x3x3", &simulated, error));
     assert_false(network_parse(&n, "mesh:2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x1", &simulated, error));
+}
+
+TEST(host_links_are_read_by_their_nodes)
+{
+    char error[NETWORK_ERROR_MAX];
+    struct network n;
+    uint32_t ends[2];
+
+    assert_true(network_parse(&n, "cube:3", &on_qemu, error));
+    assert_true(network_parse_cable(&n, "host-4", ends, error));
+    assert_int_equal(ends[0], NETWORK_NO_NODE);
+    assert_int_equal(ends[1], 4);
+    assert_true(network_parse_cable(&n, "2-host", ends, error));
+    assert_int_equal(ends[0], 2);
+    assert_int_equal(ends[1], NETWORK_NO_NODE);
+    assert_true(network_parse_cable(&n, "5-4", ends, error));
+    assert_int_equal(ends[0], 5);
+    assert_int_equal(ends[1], 4);
+    assert_false(network_parse_cable(&n, "host-6", ends, error));
+    assert_string_equal(error, "node 6 has no host link: node 0 and its neighbours have");
+    assert_true(network_parse_host_links(&n, 4, error));
+    assert_true(network_parse_cable(&n, "host-6", ends, error));
+    assert_false(network_parse_cable(&n, "5-host", ends, error));
+    assert_string_equal(error, "node 5 has no host link: node 4 has that of its range");
+    assert_false(network_parse_cable(&n, "host-8", ends, error));
+    assert_string_equal(error, "'8' is no node of cube:3: nodes are 0 to 7");
+    assert_false(network_parse_cable(&n, "0-3", ends, error));
+}
+
+TEST(wrong_numbers_of_host_links_are_refused_in_words)
+{
+    char error[NETWORK_ERROR_MAX];
+    struct network n;
+
+    assert_true(network_parse(&n, "mesh:3x3", &on_qemu, error));
+    assert_true(network_parse_host_links(&n, 4, error));
+    assert_int_equal(n.host_links, 4);
+    assert_false(network_parse_host_links(&n, 0, error));
+    assert_string_equal(error, "--host-links 0: use a power of two, from 1 to 16");
+    assert_false(network_parse_host_links(&n, 6, error));
+    assert_string_equal(error, "--host-links 6: use a power of two, from 1 to 16");
+    assert_false(network_parse_host_links(&n, 32, error));
+    assert_string_equal(error, "--host-links 32: the host has at most 16");
+    assert_false(network_parse_host_links(&n, 8, error));
+    assert_string_equal(error, "--host-links 8: halving makes at most 4 ranges of mesh:3x3");
 }
 
 TEST(links_and_nodes_are_read)

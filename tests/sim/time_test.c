@@ -228,12 +228,15 @@ static void list_of(struct load_list *list, uint8_t bytes[256], uint32_t nodes, 
 }
 
 /* On a network with every x, also where the last block is not the last to end. */
-static void download_on(const char *name, uint16_t sigma_permille)
+static void download_on(const char *name, unsigned links, uint16_t sigma_permille)
 {
     struct network network = network_of(name);
     uint8_t bytes[256];
     struct load_list list;
 
+    if (!network_set_host_links(&network, links)) {
+        return; /* there are not so many ranges */
+    }
     list_of(&list, bytes, network.nodes, 5000);
     for (unsigned x = 0; x <= network_halvings(&network); x += 2) {
         struct sim_options options = simulation(0, SIM_LOAD, 5000);
@@ -264,7 +267,9 @@ TEST(the_download_takes_the_time_of_its_replay)
         "mesh:9x9", "mesh:2x2x2", "torus:4x4", "torus:3x4x2", "torus:2x2", "torus:7x5x3"};
 
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        download_on(names[i], 2000);
-        download_on(names[i], 100);
+        for (unsigned links = 0; links <= NETWORK_HOST_LINKS_MAX; links = links ? 2 * links : 1) {
+            download_on(names[i], links, 2000);
+            download_on(names[i], links, 100);
+        }
     }
 }

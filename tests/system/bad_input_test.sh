@@ -16,6 +16,12 @@ unknown_algorithm() {
 
 another_machine() { refused 'true.*(machine|32-bit)' /bin/true; }
 
+another_version() {
+    arm-none-eabi-objcopy --dump-section .note.ecube=note "$arguments" && printf '\001' | dd of=note bs=1 seek=20 conv=notrunc status=none &&
+        arm-none-eabi-objcopy --update-section .note.ecube=note "$arguments" old.elf || fail "cannot make the program"
+    refused 'old\.elf was made by another version of ecube-cc \(its interface is 1, .*: compile and link it again' old.elf
+}
+
 truncated_header() {
     head -c 40 "$arguments" >short.elf
     refused 'short\.elf.*(truncated|not an ELF)' short.elf
@@ -183,6 +189,7 @@ check "every exit status of the tool is in the README and in the help" statuses_
 check "a word too many is told in one wording by every verb" one_word_too_many
 check "an algorithm that there is not, or not on this network, is one line before anything starts" unknown_algorithm
 check "an ELF of another machine is refused by name" another_machine
+check "a program of another version of ecube-cc is refused" another_version
 check "an ELF that ends within its header is refused as truncated" truncated_header
 check "an ELF that ends within a segment is refused as truncated" truncated_segment
 check "an ELF larger than the memory of programs is refused" too_large

@@ -72,6 +72,8 @@ check "so is a pointer, and who could not go on without" fails 159 'bad-pointer 
 check "so are buffers that overlap, from where to where" fails 159 overlap "^ecube: ranks 0-3: ecube_allreduce: send and receive overlap from 0x[0-9a-f]{7}[048c] to 0x[0-9a-f]{7}[37bf], $place"
 check "so is an operator that does not go with its type" fails 159 bad-operator "^ecube: ranks 0-3: ecube_reduce: bitwise-xor is not for elements of type double, $place"
 check "so is output that is no memory of the program" fails 159 bad-output "^ecube: ranks 0-3: ecube_output: output of 8 bytes at 0x00000004 lies outside the program's memory, $place"
+check "so is a region that is none" fails 159 bad-region "^ecube: ranks 0-3: ecube_region: region of 8 bytes at 0x00000004 lies outside the program's memory, $place"
+check "so is one that there is not" fails 159 no-region "^ecube: ranks 0-3: ecube_region_wait: there is no region 'out', $place"
 check "what a call with _start begins fails at its wait" at_the_wait
 check "a message that is cut says its size and the buffer's" fails 159 cut "^ecube: rank 1: ecube_receive: message of 100 bytes from rank 0 \(tag 7\), the buffer has 10, $place"
 check "so does one of several that are waited for" fails 159 cut-later "^ecube: rank 1: ecube_wait_some for ecube_receive_start: message of 2000 bytes from rank 0 \(tag 7\), the buffer has 10, $place"

@@ -91,6 +91,33 @@ many_files_through_one_machine() {
     tool_succeeds down
 }
 
+# What is wrong elsewhere is told while standard input goes on, and before any of it is read.
+read_last() {
+    mkfifo endless
+    exec 3<>endless
+    echo line >&3
+    for words in "--x 9" "--common none" "--plan none" "--json no/where"; do
+        for way in "run $programs/filer.elf" "sim $programs/filer.so"; do
+            # shellcheck disable=SC2086
+            has_native || [ "${way%% *}" = run ] || continue
+            # shellcheck disable=SC2086
+            tool_fails 2 "${words##* }" ${way% *} --network cube:1 $words "${way#* }" <endless
+        done
+    done
+    read -r line <&3
+    [ "$line" = line ] || fail "what was sent is gone"
+}
+
+# A loop that reads its list while it runs the tool.
+in_a_loop() {
+    printf 'a\nb\nc\n' >list
+    while read -r word; do
+        printf '%s\n' "$word" >>seen
+        tool_succeeds run --network cube:0 --stdin none "$programs/arguments.elf" "$word"
+    done <list
+    cmp list seen || fail "the tool has read the list"
+}
+
 words_are_checked() {
     tool_fails 2 "stdin 3: 0 .rank 0., all or none" run --stdin 3 "$programs/filer.elf"
 }
@@ -99,6 +126,8 @@ check "files, standard input and data come and go, on nodes" on_nodes
 check_native "... and in the simulator" in_simulation
 check "--stdin says who reads standard input" stdin_for_all
 check "a pipe in which nothing comes is not waited for" silent_pipe
+check "standard input is read when all else is right" read_last
+check "--stdin none leaves it to a loop of the shell" in_a_loop
 check "after an abort files come back, with what was not yet written" after_abort
 check "a machine that is up works through many files" many_files_through_one_machine
 check "another word for --stdin is refused" words_are_checked

@@ -73,6 +73,8 @@ loaded() {
     done
     tool load "$leaves.elf" 10 2 end
     [ "$status" -eq 0 ] || fail "status $status without outputs"
+    "$ecube" load --output /dev/stdout "$leaves.elf" 10 2 end 2>err | cat >out
+    words | grep -q "^ecube: --output /dev/stdout: the machine's process has not got this pipe" || { words; fail "a pipe without a name"; }
     tool_succeeds down
 }
 
@@ -152,6 +154,7 @@ places_are_looked_at() {
         tool_fails 2 'cannot write --files-to file: Not a directory$' $way --files-to file "$program"
         tool_fails 2 'cannot write --files-to nowhere/files: No such file or directory$' $way --files-to nowhere/files "$program"
         tool_fails 2 'cannot write --output : ' $way --output '' "$program"
+        tool_fails 2 '--output -: name a file, for standard output has what programs print$' $way --output - "$program"
     done
     tool_fails 2 '--output is for programs' sim --output named exchange
     [ "$(id -u)" -eq 0 ] && return 0 # who may write everywhere
@@ -177,13 +180,80 @@ no_room_on_the_disk() {
     nothing_beside
 }
 
+# What comes out of a pipe is what was left; without a reader there is nobody to wait for.
+through_a_pipe() {
+    mkfifo pipe
+    for way in run sim; do
+        tool_fails 2 'cannot write pipe: nobody reads from it$' $way -q --network cube:2 --output pipe "$leaves$(suffix $way)" 10 0 end
+        cat pipe >got &
+        reader=$!
+        tool_succeeds $way -q --network cube:2 --output pipe "$leaves$(suffix $way)" 100000 0 end
+        wait $reader
+        wanted 4 100000 | cmp - got || fail "other bytes from $way"
+    done
+    [ -p pipe ] || fail "the pipe was replaced"
+}
+
+# The output of four ranks is more than a pipe holds.
+nobody_takes_it() {
+    mkfifo pipe
+    exec 3<>pipe
+    tool_succeeds up --network cube:2 --name slow
+    timeout -s KILL 100 "$ecube" load --name slow --output pipe "$leaves.elf" 100000 0 end >load.out 2>load.err &
+    load=$!
+    wait_until 60 grep -q 'gather: 4 of 4' load.err || { cat load.err; fail "nothing has come"; }
+    timeout 20 "$ecube" ps --name slow >out || fail "ps waits for the pipe"
+    tool_fails 2 'the machine is busy' load --name slow "$leaves.elf" 10 0 end
+    kill -INT "$(pgrep -P $load)"
+    wait $load
+    may_time_out=1
+    tool load --name slow --timeout 2s --output pipe "$leaves.elf" 100000 0 end
+    [ "$status" -eq 124 ] || { words; fail "status $status after a timeout"; }
+    words | grep -q 'cannot write .*pipe: the run was ended before$' || { words; fail "no word of the pipe"; }
+    tool_succeeds load --name slow --output named "$leaves.elf" 10 0 end
+    wanted 4 10 | cmp - named || fail "other bytes"
+    tool_succeeds down --name slow
+    for way in run sim; do
+        tool $way --network cube:2 --timeout 5s --output pipe "$leaves$(suffix $way)" 100000 0 end
+        [ "$status" -eq 124 ] || { words; fail "status $status of $way"; }
+        words | grep -q 'cannot write pipe: the run was ended before$' || { words; fail "no word of the pipe"; }
+    done
+}
+
 node_dies() {
     tool run --network cube:3 --kill 5@gather --output named --files-to files "$leaves.elf" 500000 2 end
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -q 'node 5 (rank 5) died during gather' || { words; fail "no line about node 5"; }
     words | grep -q 'named was not written: the outputs did not come$' || { words; fail "no word of the output"; }
-    words | grep -q 'no files were written to files: they did not come$' || { words; fail "no word of the files"; }
+    words | grep -q 'no files were written to files: the outputs did not come$' || { words; fail "no word of the files"; }
     [ ! -e named ] && [ ! -e files ] || fail "something was written"
+}
+
+# lost LIMIT OPTION... - a load that --timeout ends before its programs start: that is why there is no output.
+lost() {
+    limit=$1
+    shift
+    may_time_out=1
+    tool load --name early --timeout "$limit" --json result --output named --files-to files "$@" "$leaves.elf"
+    [ "$status" -eq 124 ] || { words; fail "status $status"; }
+    words | grep -q 'named was not written: the programs were not started$' || { words; fail "no word of the output"; }
+    words | grep -q 'no files were written to .*files: the programs were not started$' || { words; fail "no word of the files"; }
+    [ "$("$json_get" result outputs output)" = null ] || fail "outputs in JSON"
+    [ ! -e named ] && [ ! -e files ] || fail "something was written"
+}
+
+before_the_run() {
+    for rank in 0 1 2 3; do
+        truncate -s 48M large$rank
+    done
+    tool_succeeds up --name early --network cube:2
+    lost 0.2s --strategy sequential --private large%r # they are being hashed
+    stopped=$(node_process 3)
+    kill -STOP "$stopped"
+    lost 2s # it is being downloaded
+    kill -CONT "$stopped"
+    tool_succeeds load --name early --output named "$leaves.elf" 10 0 end
+    tool_succeeds down --name early
 }
 
 told_as_json() {
@@ -193,6 +263,10 @@ told_as_json() {
     [ "$("$json_get" result outputs files)" -eq 4 ] || fail "files"
     tool_succeeds sim -q --network cube:1 --json result "$leaves.so"
     [ "$("$json_get" result outputs)" = null ] || fail "outputs without an option"
+    for count in 1 2; do
+        tool_succeeds sim --network cube:0 --files-to files "$leaves.so" 10 $count end
+        grep -q ", $count file$([ $count = 1 ] || echo s) to files\$" err || { cat err; fail "the number of $count"; }
+    done
 }
 
 check "what programs leave comes back, on nodes and in the simulator: cube:3" both_ways cube:3 8
@@ -208,6 +282,9 @@ check "programs that leave nothing make no file" nothing_left
 check "no name leads out of the folder of its rank" names_are_looked_at
 check "a place where nothing can be written is told before anything starts" places_are_looked_at
 check "a disk that is full leaves no file that looks whole" no_room_on_the_disk
+check "a pipe gets the output, if somebody reads from it" through_a_pipe
+check "... one from which nobody takes anything holds up neither ps nor --timeout" nobody_takes_it
 check "a node that dies amid it is named" node_dies # whenever it dies: sim/data
+check "a run that ends before its programs start says that there is no output" before_the_run
 check "--json says what came" told_as_json
 cases_done

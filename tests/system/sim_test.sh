@@ -31,6 +31,7 @@ the_download_is_one_download() {
     [ "$(value download model_us)" = "$(value reports 1 model_us)" ] || { cat result.json; fail "of another image"; }
     [ "$(value download predicted_us)" = "$(value reports 1 predicted_us)" ] || { cat result.json; fail "two mixed"; }
     [ "$(value download bytes)" -ge 3000 ] || { cat result.json; fail "bytes of another image"; }
+    [ "$(value download contends)" = false ] || { cat result.json; fail "it contends"; }
     tool sim --network cube:2 exchange --kill 1@boot --json result.json
     [ "$(value download)" = null ] || { cat result.json; fail "a download that was none"; }
     [ "$(value troubles 0 kind) $(value troubles 0 nodes)" = 'node-died [1]' ] || { cat result.json; fail "its trouble"; }

@@ -204,7 +204,7 @@ tool() {
 # What the tool itself said on stderr, without progress, tables, times and advice, each sentence on one line.
 words() {
     sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
-        grep -Ev '^ecube: (boot|download|run|gather): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download|gather)  |^  |^(bytes/pair|complete exchange)|^ecube: to find wrong uses of memory where they happen, '
+        grep -Ev '^ecube: (boot|download|run|gather|scatter): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download|gather)  |^  |^(bytes/pair|complete exchange)|^ecube: to find wrong uses of memory where they happen, '
 }
 
 # tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.

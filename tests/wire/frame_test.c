@@ -47,6 +47,24 @@ TEST(a_header_with_any_one_bit_flipped_is_refused)
     assert_true(frame_unpack(bytes, &frame));
 }
 
+TEST(a_hello_without_links_for_ranges_has_the_byte_of_its_network_alone)
+{
+    struct hello hello = {.version = PROTOCOL_VERSION, .network = NETWORK_TORUS}, back;
+    uint8_t bytes[HELLO_BYTES];
+
+    hello_pack(bytes, &hello);
+    assert_int_equal(bytes[8], NETWORK_TORUS);
+    assert_true(hello_unpack(bytes, sizeof bytes, &back));
+    assert_int_equal(back.host_links, 0);
+    for (unsigned log2 = 0; log2 <= 14; log2++) {
+        hello.host_links = (uint16_t)(1u << log2);
+        hello_pack(bytes, &hello);
+        assert_true(hello_unpack(bytes, sizeof bytes, &back));
+        assert_int_equal(back.host_links, hello.host_links);
+        assert_int_equal(back.network, NETWORK_TORUS);
+    }
+}
+
 TEST(a_packed_hello_comes_back)
 {
     struct hello hello, back;
@@ -57,6 +75,7 @@ TEST(a_packed_hello_comes_back)
     hello.port = 7;
     hello.id = 0x01020304;
     hello.network = NETWORK_CUBE;
+    hello.host_links = 8;
     hello.dims = 6;
     hello.heard = 1;
     hello.all_port = 1;
@@ -76,12 +95,14 @@ TEST(a_packed_hello_comes_back)
     for (uint32_t count = 0; count < HELLO_BYTES; count++) {
         assert_false(hello_unpack(bytes, count, &back));
     }
+    assert_int_equal(bytes[8], NETWORK_CUBE | 4 << 4);
     assert_true(hello_unpack(bytes, sizeof bytes, &back));
     assert_int_equal(back.version, hello.version);
     assert_int_equal(back.role, hello.role);
     assert_int_equal(back.port, hello.port);
     assert_int_equal(back.id, hello.id);
     assert_int_equal(back.network, hello.network);
+    assert_int_equal(back.host_links, hello.host_links);
     assert_int_equal(back.dims, hello.dims);
     assert_int_equal(back.heard, hello.heard);
     assert_int_equal(back.all_port, hello.all_port);

@@ -14,6 +14,7 @@
 #include "wire/message.h"
 #include "wire/packet.h"
 #include "wire/plan.h"
+#include "wire/region.h"
 #include "wire/report.h"
 #include "wire/run.h"
 
@@ -245,7 +246,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
         U32(10), 1,      2,      3,      4,      5,      6,      7,  8,  9,  10, 11,
         12,      13,     14,     15,     16,     17,     18,     19, 20, 21, 22, 23,
         24,      25,     26,     27,     28,     29,     30,     31, 32};
-    static const uint8_t starts[] = {U64(1000000007000)};
+    static const uint8_t starts[] = {U64(1000000007000), 1, 0, 0, 0};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(0)};
     struct offer_body offer = {.name = 1,
@@ -259,7 +260,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
                                .parcel_bytes = 9,
                                .head = 10,
                                .digest = offers + 36};
-    struct start_body start = {1000000007000};
+    struct start_body start = {1000000007000, true};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 
@@ -291,6 +292,25 @@ TEST(a_block_names_data_as_drawn)
     }
     memset(block + 12, 0xff, 4);
     assert_false(block_unpack(block, sizeof block, &header));
+}
+
+TEST(a_file_has_the_name_that_programs_find_it_by)
+{
+    static const char *const good[] = {"a", "a/b", "..x", ".x", "a/...", "a.", "a/b/c.d"};
+    static const char *const bad[] = {"",   "/",   "/a",  "a/",   "a//b", ".",
+                                      "..", "./a", "a/.", "../a", "a/..", "a/../b"};
+    char longest[BLOCK_NAME_BYTES + 1] = "";
+
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(block_name_is_good(good[i]));
+    }
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(block_name_is_good(bad[i]));
+    }
+    memset(longest, 'n', BLOCK_NAME_BYTES - 1);
+    assert_true(block_name_is_good(longest));
+    longest[BLOCK_NAME_BYTES - 1] = 'n';
+    assert_false(block_name_is_good(longest));
 }
 
 TEST(what_a_program_says_is_laid_out_as_drawn)
@@ -380,6 +400,22 @@ TEST(a_state_is_laid_out_as_drawn)
     EXPECT_LAYOUT(state_pack, state_unpack, state_body, sleeps, STATE_BYTES, told);
 }
 
+TEST(the_state_of_a_program_that_waits_at_a_region_has_its_name)
+{
+    uint8_t golden[STATE_BYTES] = {3,         WAIT_REGION, 0, 0, U32(0), U32(0),        U32(0),
+                                   U32(4096), 0,           0, 0, 0,      U64(123456789)};
+    struct state_body told = {.program = 3,
+                              .wait = WAIT_REGION,
+                              .bytes = 4096,
+                              .model_ns = 123456789,
+                              .region = "twenty-three-characters"};
+
+    memcpy(golden + 32, "twenty-three-characters", 24);
+    EXPECT_LAYOUT(state_pack, state_unpack, state_body, golden, STATE_BYTES, told);
+    golden[55] = 'x'; /* a name without an end */
+    assert_false(state_unpack(golden, sizeof golden, &told));
+}
+
 TEST(a_fault_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {
@@ -455,6 +491,47 @@ TEST(what_a_gather_says_is_laid_out_as_drawn)
     assert_false(collect_unpack(bad, sizeof bad, &collect));
 }
 
+TEST(what_is_said_of_a_region_is_laid_out_as_drawn)
+{
+    uint8_t attends_at[ATTEND_BYTES] = {U32(0xc0050000), 9}, bad[ATTEND_BYTES];
+    static const uint8_t leaves[] = {U32(0xc0060000), ECUBE_GATHERED, 0, 0, 0, U32(70000),
+                                     U32(0),          U64(6000000001)};
+    static const uint8_t answers[] = {U32(0xc0070000), 0xfe, 0xff, 0xff, 0xff, U32(1000), U32(0),
+                                      U64(6000000001), 'i',  'n',  0,    'o',  0};
+    uint8_t fills[FILLED_BYTES] = {U32(0xc0080000), 0xfe,   0xff,           0xff, 0xff,
+                                   U32(1000),       U32(0), U64(6000000001)};
+    struct attend_body attend = {.name = 0xc0050000, .generation = 9, .region = "in"};
+    struct leave_body leave = {
+        .name = 0xc0060000, .way = ECUBE_GATHERED, .bytes = 70000, .model_ns = 6000000001};
+    struct attends_body attends = {.name = 0xc0070000,
+                                   .status = -2,
+                                   .bytes = 1000,
+                                   .model_ns = 6000000001,
+                                   .names = "in\0o",
+                                   .name_bytes = 5};
+    struct filled_body filled = {.name = 0xc0080000,
+                                 .status = -2,
+                                 .bytes = 1000,
+                                 .model_ns = 6000000001,
+                                 .digest = fills + 24};
+
+    memcpy(attends_at + 8, "in", 2);
+    for (uint8_t i = 0; i < DIGEST_BYTES; i++) {
+        fills[24 + i] = (uint8_t)(i + 1);
+    }
+    EXPECT_LAYOUT(attend_pack, attend_unpack, attend_body, attends_at, ATTEND_BYTES, attend);
+    EXPECT_LAYOUT(leave_pack, leave_unpack, leave_body, leaves, LEAVE_BYTES, leave);
+    EXPECT_LAYOUT(attends_pack, attends_unpack, attends_body, answers, ATTENDS_BYTES, attends);
+    EXPECT_LAYOUT(filled_pack, filled_unpack, filled_body, fills, FILLED_BYTES, filled);
+    memcpy(bad, attends_at, sizeof bad);
+    bad[ATTEND_BYTES - 1] = 'x';
+    assert_false(attend_unpack(bad, sizeof bad, &attend));
+    assert_false(attends_unpack(answers, sizeof answers - 1, &attends));
+    memcpy(bad, leaves, sizeof leaves);
+    bad[4] = 0;
+    assert_false(leave_unpack(bad, sizeof leaves, &leave));
+}
+
 TEST(a_row_of_the_table_of_outputs_is_laid_out_as_drawn)
 {
     uint8_t golden[OUTPUT_ROW_BYTES] = {U32(3), U32(70000)}, packed[2 * OUTPUT_ROW_BYTES];
@@ -505,6 +582,10 @@ static bool is_kind(int kind)
     case PACKET_COLLECT:
     case PACKET_MEASURE:
     case PACKET_MEASURED:
+    case PACKET_ATTEND:
+    case PACKET_LEAVE:
+    case PACKET_ATTENDS:
+    case PACKET_FILLED:
     case PACKET_PREDICT: return true;
     default: return false;
     }
@@ -517,7 +598,7 @@ TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
     for (int kind = 0; kind <= UINT8_MAX; kind++) {
         count += is_kind(kind);
     }
-    assert_int_equal(count, 31);
+    assert_int_equal(count, 35);
     for (int kind = 0; kind < PACKET_ROUTED; kind++) {
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
     }

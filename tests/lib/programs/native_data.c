@@ -371,6 +371,32 @@ static int output(void)
     return 0;
 }
 
+static int region(void)
+{
+    static char data[16];
+    static char *volatile outside = (char *)16;
+    char name[8] = "r0";
+    uint32_t bytes = 77;
+
+    ecube_errors(ECUBE_ERRORS_RETURN);
+    say("longest", ecube_region("twenty-three-characters", data, sizeof data));
+    say("too long", ecube_region("twenty-four-characters--", data, sizeof data));
+    say("no name", ecube_region("", data, sizeof data));
+    say("NULL", ecube_region(NULL, data, sizeof data));
+    say("path", ecube_region("a/b", data, sizeof data));
+    say("no bytes", ecube_region("a", data, 0));
+    say("outside", ecube_region("a", outside, 1));
+    for (; name[1] < '7'; name[1]++) {
+        say(name, ecube_region(name, data, 1));
+    }
+    say("too many", ecube_region("a", data, 1));
+    say("again", ecube_region("r3", data, 2));
+    say("wait", ecube_region_wait("a", &bytes));
+    say("bytes", (int)bytes);
+    say("nobody", ecube_region_wait("r3", NULL));
+    return 0;
+}
+
 static int outside(void)
 {
     static char *volatile nowhere = (char *)16;
@@ -448,7 +474,7 @@ int main(int argc, char **argv)
                {"renames", renames}, {"scratch", scratch},
                {"output", output},   {"outside", outside},
                {"freed", freed},     {"unfinished", unfinished},
-               {"steps", steps}};
+               {"steps", steps},     {"region", region}};
     const char *what = argc > 1 ? argv[1] : "", *end = argc > 2 ? argv[2] : "";
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -39,6 +39,17 @@ static void bad_output(void)
     ecube_output((void *)4, 8);
 }
 
+static void bad_region(void)
+{
+    ecube_region("in", (void *)4, 8);
+}
+
+static void no_region(void)
+{
+    ecube_region("in", bytes, sizeof bytes);
+    ecube_region_wait("out", NULL);
+}
+
 static void bad_operator(void)
 {
     ecube_reduce(bytes, more, 1, ECUBE_DOUBLE, ECUBE_BITWISE_XOR, 0);
@@ -208,6 +219,8 @@ static const struct {
                 {"overlap", overlap},
                 {"bad-operator", bad_operator},
                 {"bad-output", bad_output},
+                {"bad-region", bad_region},
+                {"no-region", no_region},
                 {"bad-root", bad_root},
                 {"cut", cut},
                 {"cut-later", cut_later},
