@@ -237,14 +237,14 @@ static void take_exit(struct controller *controller, const struct notice *notice
     }
 }
 
-/* Text beyond the window is that of a node that does not keep to the rules: nobody has room. */
+/* No text, or text beyond the window, is that of a node that does not keep to the rules. */
 static void take_console(struct controller *controller, const struct notice *notice)
 {
     struct controller_node *node = &controller->nodes[notice->src];
     struct console_body fields;
     struct controller_event *event;
 
-    if (!console_unpack(notice->body, notice->bytes, &fields) ||
+    if (!console_unpack(notice->body, notice->bytes, &fields) || fields.text_bytes == 0 ||
         node->received - node->credited + fields.text_bytes > CONSOLE_WINDOW) {
         return;
     }
