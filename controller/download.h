@@ -42,9 +42,7 @@ enum {
     STRATEGIES = STRATEGY_PIPELINED + 1,
     STRATEGY_NAMES = STRATEGY_AUTO + 1,
     DOWNLOAD_X_BEST = -1,
-    /* Decremental scattering has no more on any network: with a host link for each of 16 ranges 4
-     * halvings have been made. A message to each node is for machines of up to so many. */
-    DOWNLOAD_MESSAGES_MAX = NETWORK_HOST_LINKS_MAX * (NETWORK_HALVINGS_MAX - 4 + 1),
+    DOWNLOAD_MESSAGES_MAX = 4096, /* a message to each node is for machines of up to so many */
     DOWNLOAD_ERROR_MAX = 160
 };
 

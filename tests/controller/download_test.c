@@ -515,14 +515,14 @@ TEST(what_has_more_messages_than_a_plan_is_refused)
 {
     struct drawn drawn;
     struct download_costs costs = {.list = &drawn.list};
-    struct network network = cube(9);
+    struct network network = cube(13);
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
-    make_sets(&drawn, 512, 10, 10, 0);
+    make_sets(&drawn, 8192, 10, 10, 0);
     assert_false(download_make_plan(&plan, STRATEGY_SEQUENTIAL, 0, &network, &costs, error));
     assert_false(
-        download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 6, &network, &costs, error));
+        download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 1, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 0, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_AUTO, 0, &network, &costs, error));
 }
