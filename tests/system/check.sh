@@ -139,6 +139,7 @@ same() {
 examples_are_right() {
     folder=$examples
     for program in "$examples"/*.elf; do
+        ! wants_data "$program" || continue
         name=$(basename "$program" .elf)
         source=$source_tree/examples/$name/$name.c
         case $name in

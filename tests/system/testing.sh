@@ -67,6 +67,14 @@ fail() {
     exit 1
 }
 
+# wants_data PROGRAM - an example that says so and ends with status 1 when it is given none: examples_data_test.sh runs it.
+wants_data() {
+    case $(basename "$1" .elf) in
+    fir | image | match) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
 has_native() {
     [ "$(uname -m)" = x86_64 ]
 }
