@@ -167,7 +167,7 @@ core_of_spinning_node() {
     [ "$(wc -l <dead)" -ge 17 ] && cmp live dead || { cat gdb core.gdb; fail "other registers"; }
     sed -e '1,/^looks/d' -e '/^\[Inferior/d' gdb >live
     sed '1,/^looks/d' core.gdb >dead
-    grep -q '^#[0-9]* .* alone (' dead && cmp live dead || { diff live dead; fail "other memory or backtrace"; }
+    grep -q '^#[0-9]* .* alone (' dead && cmp live dead || { diff live dead; cat dead; fail "other memory or backtrace"; }
     machine_down
 }
 
