@@ -167,6 +167,13 @@ core_of_spinning_node() {
     [ "$(wc -l <dead)" -ge 17 ] && cmp live dead || { cat gdb core.gdb; fail "other registers"; }
     sed -e '1,/^looks/d' -e '/^\[Inferior/d' gdb >live
     sed '1,/^looks/d' core.gdb >dead
+    if grep -q '^#0 .* kernel_text_start ()' dead && [ "${vectors:-0}" -lt 3 ]; then
+        vectors=$((${vectors:-0} + 1)) # halted on a vector, where the program's stack is not in sight: another try
+        machine_down
+        rm core.1 commands
+        core_of_spinning_node
+        return
+    fi
     grep -q '^#[0-9]* .* alone (' dead && cmp live dead || { diff live dead; cat dead; fail "other memory or backtrace"; }
     machine_down
 }
