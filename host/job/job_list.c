@@ -1,18 +1,17 @@
 #include "host/job/job_list.h"
 
-#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/computer/target.h"
+#include "host/job/digest.h"
 #include "host/job/pages.h"
 
 enum {
     BLOCK_ALIGN = 8,
     DATA_ALIGN = 64,
     BLOCK_BYTES_MAX = 1024 * 1024, /* of a node: nobody writes more arguments by mistake */
-    HASH_SLICE_BYTES = 1024 * 1024,
-    RUNS_MAX = 2048 /* of pages; of more, images go whole */
+    RUNS_MAX = 2048                /* of pages; of more, images go whole */
 };
 
 static uint64_t align(uint64_t address, uint64_t unit)
@@ -343,24 +342,6 @@ static int add_files(struct job_list *list, const struct job_contents *contents,
 }
 
 /* The list. ---------------------------------------------------------------------------------- */
-
-/* False: it was stopped. */
-static bool digest_of(const uint8_t *data, size_t bytes, const atomic_bool *stop,
-                      uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256_ctx context;
-
-    sha256_init(&context);
-    for (size_t done = 0, slice; done < bytes; done += slice) {
-        slice = bytes - done < HASH_SLICE_BYTES ? bytes - done : HASH_SLICE_BYTES;
-        if (stop && atomic_load(stop)) {
-            return false;
-        }
-        sha256_update(&context, slice, data + done);
-    }
-    sha256_digest(&context, DIGEST_BYTES, digest);
-    return true;
-}
 
 static int pack(struct job_list *list, const struct job_contents *contents,
                 const struct job_place *places, struct message *message)

@@ -1,13 +1,11 @@
 #include "host/job/region_job.h"
 
 #include <inttypes.h>
-#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/job/digest.h"
 #include "host/job/draft.h"
-
-enum { HASH_SLICE_BYTES = 1 << 20 };
 
 int region_name_check(const char *name, struct message *message)
 {
@@ -93,24 +91,6 @@ void region_job_free(struct region_job *job)
 }
 
 /* Parts --------------------------------------------------------------------------------------- */
-
-/* False: it was stopped. */
-static bool digest_of(const uint8_t *data, size_t bytes, const atomic_bool *stop,
-                      uint8_t digest[DIGEST_BYTES])
-{
-    struct sha256_ctx context;
-
-    sha256_init(&context);
-    for (size_t done = 0, slice; done < bytes; done += slice) {
-        slice = bytes - done < HASH_SLICE_BYTES ? bytes - done : HASH_SLICE_BYTES;
-        if (stop && atomic_load(stop)) {
-            return false;
-        }
-        sha256_update(&context, slice, data + done);
-    }
-    sha256_digest(&context, DIGEST_BYTES, digest);
-    return true;
-}
 
 /* What all have is hashed once. */
 int region_job_fill(struct region_job *job, const atomic_bool *stop, struct message *message)

@@ -8,6 +8,7 @@
 
 #include "controller/download.h"
 #include "host/computer/limits.h"
+#include "tests/controller/drawn.h"
 #include "tests/controller/paper.h"
 
 static const struct golden {
@@ -42,20 +43,6 @@ static struct download_paper paper_of(const struct golden *g)
 }
 
 /* Lists. */
-
-/* A list that a test draws: programs of whole ranges, and segments. */
-struct drawn {
-    uint8_t bytes[8192];
-    struct load_list list;
-};
-
-static void open_drawn(struct drawn *drawn, uint32_t programs, uint32_t segments)
-{
-    uint32_t bytes = load_list_bytes(programs, segments);
-
-    assert_true(bytes <= sizeof drawn->bytes);
-    assert_true(load_list_open(&drawn->list, drawn->bytes, bytes));
-}
 
 /* Sets of M bytes, each Delta on from the one before; tops of programs all at `top`. */
 static void make_sets(struct drawn *drawn, uint32_t nodes, uint32_t set_bytes, uint32_t step,
@@ -311,12 +298,6 @@ static void check_cover(const struct download_plan *plan, const struct network *
     }
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525 + 1013904223;
-    return *seed >> 8;
-}
-
 static void draw_network(struct network *network, uint32_t *seed)
 {
     static const char *const names[] = {
@@ -359,7 +340,6 @@ static void draw_uneven(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
 {
     uint32_t segments = 1 + next_random(seed) % 12, cut = next_random(seed) % nodes;
     uint32_t programs = cut > 0 ? 2 : 1;
-    struct load_segment before = {0};
 
     load_list_pack(drawn->bytes, nodes, programs, segments);
     load_program_pack(drawn->bytes, 0,
@@ -368,19 +348,7 @@ static void draw_uneven(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
         load_program_pack(drawn->bytes, 1,
                           &(struct load_program){cut, nodes - cut, 0, 0, 0, 0, 0, 0, 900});
     }
-    for (uint32_t i = 0; i < segments; i++) {
-        struct load_segment segment = {.first = next_random(seed) % nodes,
-                                       .bytes = 1 + next_random(seed) % 5000};
-        segment.count = 1 + next_random(seed) % (nodes - segment.first);
-        if (i > 0 && before.step == 0 && next_random(seed) % 2) {
-            segment.bytes = before.bytes;
-            segment.flags = LOAD_SAME;
-        } else if (next_random(seed) % 2) {
-            segment.step = 1 + next_random(seed) % segment.bytes;
-        }
-        load_segment_pack(drawn->bytes, i, &segment);
-        before = segment;
-    }
+    draw_segments(drawn, nodes, segments, 5000, seed);
     open_drawn(drawn, programs, segments);
 }
 

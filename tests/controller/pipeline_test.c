@@ -10,22 +10,12 @@
 
 #include "controller/download.h"
 #include "network/network.h"
+#include "tests/controller/drawn.h"
 #include "tests/networks.h"
 #include "tests/testing.h"
 #include "wire/load.h"
 
-enum { LIST_BYTES_MAX = 4096, NODES_MAX = 128, STREAM_MAX = 40000 };
-
-struct drawn {
-    uint8_t bytes[LIST_BYTES_MAX];
-    struct load_list list;
-};
-
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525 + 1013904223;
-    return *seed >> 8;
-}
+enum { NODES_MAX = 128, STREAM_MAX = 40000 };
 
 /* An image for all, sets of which each node has its own, and the end of the program. */
 static void make_load(struct drawn *drawn, uint32_t nodes, uint32_t image, uint32_t own,
@@ -38,30 +28,17 @@ static void make_load(struct drawn *drawn, uint32_t nodes, uint32_t image, uint3
         load_segment_pack(drawn->bytes, 1,
                           &(struct load_segment){.count = nodes, .bytes = own, .step = own});
     }
-    assert_true(load_list_open(&drawn->list, drawn->bytes, load_list_bytes(1, own > 0 ? 2 : 1)));
+    open_drawn(drawn, 1, own > 0 ? 2 : 1);
 }
 
 static void draw_load(struct drawn *drawn, uint32_t nodes, uint32_t *seed)
 {
     uint32_t segments = 1 + next_random(seed) % 8;
-    struct load_segment before = {0};
 
     load_list_pack(drawn->bytes, nodes, 1, segments);
     load_program_pack(drawn->bytes, 0, &(struct load_program){.count = nodes});
-    for (uint32_t i = 0; i < segments; i++) {
-        struct load_segment segment = {.first = next_random(seed) % nodes,
-                                       .bytes = 1 + next_random(seed) % 100};
-        segment.count = 1 + next_random(seed) % (nodes - segment.first);
-        if (i > 0 && before.step == 0 && next_random(seed) % 2) {
-            segment.bytes = before.bytes;
-            segment.flags = LOAD_SAME;
-        } else if (next_random(seed) % 2) {
-            segment.step = 1 + next_random(seed) % segment.bytes;
-        }
-        load_segment_pack(drawn->bytes, i, &segment);
-        before = segment;
-    }
-    assert_true(load_list_open(&drawn->list, drawn->bytes, load_list_bytes(1, segments)));
+    draw_segments(drawn, nodes, segments, 100, seed);
+    open_drawn(drawn, 1, segments);
 }
 
 static struct download_costs draw_costs(uint32_t *seed, const struct load_list *list)
