@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale papers campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -52,24 +52,25 @@ DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virt
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
 ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
-	router.c setup.c source.c stream.c waits.c)
-NETWORK_ROOM := network/network.c
+	router.c setup.c shares.c source.c stream.c waits.c)
+NETWORK_ROOM := network/network.c network/paths.c
 REDUCTION := reduction/reduction.c
-NETWORK_TEXT := network/text.c
+NETWORK_TEXT := $(call in,network,embedding.c embedding_text.c hamilton.c text.c)
 COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engine_cursor.c engine_receive.c engine_row.c \
-	engine_send.c entry.c operation.c plan.c store.c)
+	engine_send.c entry.c movement.c operation.c plan.c store.c)
 # Makes and proves plans: for the tool, the simulator and tests.
 PLANNER := $(call in,planner,build.c expand.c) \
-	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c block_sets.c both_ways.c bruck.c candidates.c cycle.c direct.c \
-		flow.c gray.c halving.c leaders.c multiphase.c neighbours.c pairs.c permute.c pieces.c pipeline.c \
-		reverse.c rings.c rounds.c scan.c shift.c spread.c superblocks.c tree.c) \
-	$(call in,planner/choose,choose.c cache.c make.c) \
+	$(call in,planner/algorithms,aap.c ahead.c alike.c all_to_some.c allgather.c barrier.c block_sets.c both_ways.c branches.c bruck.c candidates.c composed.c contained.c cycle.c direct.c \
+		disjoint.c exchange_phases.c exchange_table.c flow.c flow_ports.c gossip.c gossip_search.c gray.c halving.c leaders.c mapped.c mesh_pairs.c multiphase.c neighbours.c orbits.c pairs.c parts.c permute.c pieces.c \
+		pipeline.c reverse.c reverse_groups.c rings.c rotated.c rotated_whole.c rounds.c rounds_fit.c rounds_search.c rounds_table.c scan.c segments.c shelf.c shift.c sources.c spread.c \
+		superblocks.c symmetries.c table.c threes.c tree.c) \
+	$(call in,planner/choose,choose.c cache.c make.c memory.c others.c range.c ranks.c) \
 	$(call in,planner/output,order.c part.c perform.c) \
-	$(call in,planner/proof,blocks.c bound.c contents.c digest.c knowledge.c paths.c prove.c replay.c) \
+	$(call in,planner/proof,blocks.c bound.c contents.c digest.c knowledge.c link_load.c paths.c prove.c replay.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := $(call in,node,call.c collective.c gather.c load.c match.c message.c node.c pieces.c pipeline.c receipt.c \
+NODE := $(call in,node,call.c collective.c gather.c load.c map.c match.c message.c node.c parallel.c pieces.c pipeline.c receipt.c \
 	region.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
@@ -83,7 +84,7 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
-	$(call in,lib/portable,called.c clock.c collective.c data.c error.c info.c message.c output.c region.c)
+	$(call in,lib/portable,called.c clock.c collective.c data.c descend.c error.c info.c message.c output.c places.c region.c)
 LIBRARY := $(ARCH_LIBRARY) $(LIBRARY_COMMON)
 LIBRARY_START := $(ARCH_START)
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
@@ -92,21 +93,22 @@ CHECK_COMMON := $(CHECK_TESTED) $(call in,lib/check,allocate.c check.c)
 CHECK_LIBRARY := $(CHECK_COMMON) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
-	$(call in,host/command,algorithm.c command_line.c duration.c options.c output.c standard_input.c) \
-	$(call in,host/computer,available.c placement.c target.c) \
+	$(call in,host/command,algorithm.c command_line.c duration.c map_option.c options.c output.c plan_shelf.c standard_input.c) \
+	$(call in,host/computer,available.c input_file.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c outputs.c pages.c programs.c records.c region_job.c \
+	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c map_choice.c outputs.c pages.c programs.c records.c region_job.c \
 		request.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
-	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
+	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_bound.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
+	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c region.c run.c up.c)
+	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -116,11 +118,14 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
-EXAMPLES := examples/algorithms/algorithms.c examples/circle/circle.c examples/collectives/collectives.c \
+EXAMPLES := examples/algorithms/algorithms.c examples/cannon/cannon.c examples/circle/circle.c examples/collectives/collectives.c \
 	examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/fir/fir.c \
-	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
-	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c examples/smooth/smooth.c \
-	examples/transpose/transpose.c examples/trees/trees.c
+	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/merge_sort/merge_sort.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/paths/paths.c \
+	examples/power/power.c examples/prefix/prefix.c examples/primes/primes.c examples/ring/ring.c examples/rotate/rotate.c examples/sample_sort/sample_sort.c examples/smooth/smooth.c examples/stencil/stencil.c \
+	examples/transpose/transpose.c examples/trees/trees.c examples/tridiagonal/tridiagonal.c
+# Those that share sources.
+LINEAR_ALGEBRA := $(call in,examples/linear_algebra,banded.c conjugate_gradient.c jacobi.c matrix_matrix.c matrix_vector.c points.c qr.c scattered.c vectors.c)
+LINEAR_SHARED := $(call in,examples/linear_algebra,grid.c linear.c)
 # The host's side of those that work on data.
 EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
@@ -132,15 +137,17 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
 		fold_test.c host_link_test.c image_test.c job_list_test.c machine_test.c native_file_test.c pages_test.c \
 		placement_test.c plan_blocks_test.c region_job_test.c \
-		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
+		profile_test.c report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
 	$(call in,tests/lib,check_blocks_test.c check_transfers_test.c) \
-	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
-		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
+	$(call in,tests/planner,all_to_some_test.c bound_search_test.c bound_test.c choose_test.c cliffs_test.c exchange_plans_test.c gossip_test.c map_test.c mapped_test.c mesh_pairs_test.c multiphase_test.c permute_test.c \
+		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c \
+		ports_test.c relations_test.c rounds_search_test.c scan_test.c spread_test.c steps_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
 	$(call in,tests/wire,crc_test.c frame_test.c load_test.c parcel_test.c wire_test.c) \
-	tests/network/network_test.c $(call in,tests/router,clock_test.c waits_test.c) \
+	$(call in,tests/network,embedding_test.c network_test.c paths_test.c) $(call in,tests/router,clock_test.c shares_test.c waits_test.c) \
+	$(call in,tests/papers,claims_test.c formula_test.c) \
 	$(if $(NATIVE),tests/arch/x86_64_division_test.c $(call in,tests/lib,native_data_test.c native_test.c))
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
@@ -151,14 +158,14 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
 	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
-	open_test.c order_test.c owed_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
+	open_test.c order_test.c owed_test.c parallel_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,bundle.c collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)
 # What plans are held against.
 JUDGE := $(call in,tests/judge,course.c promise.c)
-UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) \
-	$(call in,tests/planner,cliffs.c odd_plans.c plan_machine.c plan_shapes.c) \
+UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) tests/network/shapes.c \
+	$(call in,tests/planner,cliffs.c odd_plans.c plan_machine.c relations.c routings.c shared_links.c) \
 	$(JUDGE) tests/controller/fake_nodes.c tests/jtag/fake_core.c tests/lib/native_host.c
 CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
 CAMPAIGN_MAIN := tests/campaign/campaign_main.c
@@ -167,19 +174,19 @@ MUTANTS_MAIN := tests/sim/mutants_main.c
 # What of the tool writes and reads plans.
 PLAN_FILES := $(call in,host/console,message.c terminal.c) \
 	$(call in,host/plan,json_pull.c plan_blocks.c plan_export.c plan_file.c plan_read.c) \
-	host/command/output.c host/computer/available.c
+	host/command/output.c $(call in,host/computer,available.c input_file.c)
 SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c roots_test.c \
 		threads_test.c time_test.c trace_test.c traffic_test.c waits_test.c) \
 	$(call in,tests/campaign,campaign_test.c shards_test.c)
 SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c data.c filer.c formats.c \
-	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c secret.c sizes.c sleeper.c taker.c talker.c \
+	heap.c hops.c leaver.c leaves.c mathematics.c messages.c mirrors.c misbehave.c mistakes.c parallel.c places.c regions.c secret.c short_blocks.c sizes.c sleeper.c taker.c talker.c \
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
-	mathematics.c messages.c mirrors.c misbehave.c mistakes.c regions.c sizes.c taker.c talker.c thread.c traffic.c window.c)
+	mathematics.c messages.c mirrors.c misbehave.c mistakes.c parallel.c places.c regions.c short_blocks.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
 BENCH_PROGRAMS := $(call in,bench/programs,exchange.c load.c nothing.c ping.c stream.c)
 BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
@@ -187,6 +194,8 @@ BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c
 	$(call in,host/computer,placement.c target.c) \
 	$(call in,host/console,check.c choice.c message.c) \
 	host/links/shared_links.c sim/core/queue.c
+# The claims of the papers, held against what is measured.
+PAPERS := $(call in,papers,cases.c claims.c cubes.c delta.c figures.c formula.c functions.c measured.c meshes.c networks.c report.c scatters.c)
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)
@@ -207,7 +216,7 @@ FUZZ_HOST = arch/armv7a/host/processor.c $(BOARD_TABLE) $(NETWORK_ROOM) $(NETWOR
 	$(call in,fuzz,fake_symbols.c host_fuzz.c) \
 	$(call in,host/console,cell.c choice.c message.c report.c tell.c text_lines.c) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
-	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
+	collectives/movement.c collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
 	$(call in,jtag/core,debug_registers.c debug_unit.c execute.c halting.c instruction.c mode_visit.c native.c need.c \
 		points.c registers.c script.c) \
@@ -218,7 +227,7 @@ FUZZ_IMAGE = arch/armv7a/host/processor.c arch/x86_64/host/processor.c $(BOARD_T
 	host/sim/native_file.c
 FUZZ_PLAN := $(call in,fuzz,fuzz.c plan_fuzz.c) \
 	$(call in,host/plan,json_pull.c plan_file.c plan_read.c) \
-	host/computer/available.c host/console/message.c tests/sim/execution.c
+	$(call in,host/computer,available.c input_file.c) host/console/message.c tests/sim/execution.c
 FUZZ_RELAY := $(call in,fuzz,fuzz.c relay_fuzz.c) \
 	$(call in,jtag/stub,description.c relay.c rsp.c stub.c)
 FUZZ_SHARED := $(call in,drivers/link,shared_memory_link.c shared_ring.c) \
@@ -237,10 +246,12 @@ CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse
 # Fields that gcc joins are read as one a moment after one of them was written, which stalls the processor.
 TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 SIM_LIBS := -lnettle
-TOOL_LIBS := -luv -ljansson -ldw -lelf $(SIM_LIBS)
+TOOL_LIBS := -luv -ljansson -ldw -lelf -lm $(SIM_LIBS)
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -fPIC
+# Searches (planner/algorithms/*_search.c) take tens of millions of steps, which sanitizers make five times as slow.
+SEARCHED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -D_GNU_SOURCE -fPIC
 # What finds memory that threads share by mistake.
 RACE_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=thread
 # gcc and clang differ in which conversions they warn of; the sources are held to gcc's.
@@ -284,8 +295,8 @@ SDK := $(call in,$(SDK_HOME),libecube.a libecube-check.a check.wrap crt0.o progr
 NEWLIB_HOST := $(B)/native/newlib
 NATIVE_HOME := $(B)/native/lib
 NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a libecube-check.a check.wrap start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
-EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).so))
-EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
+EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).so))
+EXAMPLE_ELFS := $(foreach e,$(EXAMPLES) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).elf)
 NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAMS),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
@@ -349,6 +360,11 @@ scale: all $(B)/bench/scale
 	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
 
+## every claim of the five papers against what is measured: doc/papers.md, tables and figures in build/papers
+papers: all $(B)/papers/papers $(B)/papers/figure4.so
+	@$(B)/papers/papers $(B) report doc/papers.md; status=$$?; [ $$status -lt 2 ] || exit $$status; \
+	$(B)/papers/papers $(B) figures && for f in $(B)/papers/*.gp; do gnuplot "$$f" || exit; done && exit $$status
+
 ## fail every link event of many runs in every way, then 10,000 random runs (part of make test-all, all of it here)
 campaign: $(B)/campaign
 	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
@@ -403,12 +419,12 @@ clean:
 help:
 	@awk '/^## /{text = substr($$0, 4)} /^[a-z-]+:/ && text {sub(/:.*/, ""); printf "%-10s %s\n", $$0, text; text = ""}' Makefile
 
-# What only the bench or the scale report needs is installed only by it.
+# What only the bench, or the reports of scale and papers need is installed only by it.
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
-	$(if $(filter scale,$(MAKECMDGOALS)),packages-scale.txt)
+	$(if $(filter scale papers,$(MAKECMDGOALS)),packages-scale.txt)
 
 # Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale papers fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
@@ -554,14 +570,18 @@ $(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
 	$(Q)$(B)/ecube-cc --native -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
+$(foreach e,$(LINEAR_ALGEBRA),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e) $(LINEAR_SHARED),-iquote .)))
+$(foreach e,$(LINEAR_ALGEBRA),$(call in,$(B)/examples,$(basename $(notdir $(e))).elf $(basename $(notdir $(e))).so)): $(call in,examples/linear_algebra,grid.h linear.h)
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
 $(foreach p,$(NATIVE_PROGRAMS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-I.)))
 $(B)/tests/lib/native_test: | $(B)/tests/programs/native_calls.so
+$(eval $(call native_program_rule,papers/figure4.so,papers/figure4.c))
 $(eval $(call native_program_rule,tests/programs/native_data_checked.so,tests/lib/programs/native_data.c,--check -I.))
 $(B)/tests/lib/native_data_test: | $(call in,$(B)/tests/programs,native_data.so native_data_checked.so)
 $(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
 $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
+$(foreach e,$(LINEAR_ALGEBRA),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e) $(LINEAR_SHARED),-iquote .)))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))
 $(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
@@ -592,6 +612,11 @@ $(B)/bench/scale: $(call native,$(BENCH_SCALE))
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm
 
+$(B)/papers/papers: $(call native,papers/papers.c $(PAPERS) host/console/check.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -ljansson -lm
+
 # SimGrid loads a program into its own process: smpicc makes a shared library of it.
 $(B)/bench/%.so: bench/simgrid/%.c $(B)/flags | $(PACKAGES)
 	@mkdir -p $(@D)
@@ -610,7 +635,7 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer $(4) -o $$@ $$^ $(3)
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
-$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(PLANNER) $(AUDIT) $(CRC_TABLES),,$(AUDIT_LINK)))
+$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(PLANNER) $(NETWORK_TEXT) $(AUDIT) $(CRC_TABLES),,$(AUDIT_LINK)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
@@ -634,6 +659,10 @@ $(B)/mutants: $(call native,$(MUTANTS_MAIN) $(MUTANTS) $(PLAN_FILES) $(SIM) $(RO
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -ljansson $(SIM_LIBS)
 
+$(B)/relations: $(call native,tests/planner/relations_main.c tests/planner/relations.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/console/check.c)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^
+
 $(B)/cliffs: $(call native,tests/planner/cliffs_main.c tests/planner/cliffs.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/console/check.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
@@ -649,8 +678,9 @@ $(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_cache_part,--wrap=rout
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 # The tool is killed where it calls them.
 $(B)/tests/host/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
-# What it tests is the bench's, not the tool's.
+# What these test is the bench's and the report's, not the tool's.
 $(B)/tests/bench/raw_run_test: $(call checked,bench/raw_run.c)
+$(call in,$(B)/tests/papers,claims_test formula_test): $(call checked,$(PAPERS))
 $(B)/tests/bench/never_slower_test $(B)/tests/bench/rivals_test: $(call checked,$(BENCH_RIVALS))
 
 # The same test once more, with another sanitizer.
@@ -698,7 +728,7 @@ $(foreach t,$(TARGET_TESTS),$(eval $(call target_rule,$(t))))
 
 # Objects are made anew when the flags change: those for the nodes, and the others.
 $(B)/$(BOARD)/flags: OBJECT_FLAGS := $(CROSS) $(KERNEL_CFLAGS) $(PROGRAM_CFLAGS)
-$(B)/flags: OBJECT_FLAGS := $(CHECKED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)
+$(B)/flags: OBJECT_FLAGS := $(CHECKED_CFLAGS) $(SEARCHED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)
 $(B)/native/flags: OBJECT_FLAGS = $(CC) $(NATIVE_CFLAGS)
 $(B)/flags $(B)/native/flags $(B)/$(BOARD)/flags $(NEWLIB_HOST)/flags: FORCE
 	@mkdir -p $(@D)
@@ -727,6 +757,10 @@ $(eval $(call compile_rules,$(BOARD),$(CROSS)gcc $(KERNEL_CFLAGS),$(B)/$(BOARD)/
 $(eval $(call compile_rules,$(BOARD)/program,$(CROSS)gcc $(PROGRAM_CFLAGS),$(B)/$(BOARD)/flags))
 $(eval $(call compile_rules,native/program,$(CC) $(NATIVE_CFLAGS),$(B)/native/flags $(NEWLIB_HOST)/made))
 $(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS),$(B)/flags))
+$(B)/host/planner/algorithms/%_search.o: planner/algorithms/%_search.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)$(CC) $(SEARCHED_CFLAGS) -c $< -o $@
 $(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS),$(B)/flags))

@@ -180,6 +180,9 @@ static void begin_steps(struct engine *e, struct router *router)
     e->result.steps = e->part ? plan_steps(e->part) : 0;
     e->row = e->part ? plan_first(e->part) : NULL;
     e->head = (struct plan_row){0};
+    e->row_number = 0;
+    e->step_clock_ns = e->clock_ns;
+    e->step_flow_ns = e->flow_ns;
     e->stage = ENGINE_STEPS;
 }
 

@@ -122,7 +122,9 @@ struct engine {
     struct plan_row head; /* of `row`, ranks translated */
     uint32_t send_bytes, receive_bytes, send_hops;
     uint64_t clock_ns, flow_ns; /* of earlier rows: the end, and the latest begin of a circuit */
-    uint64_t done_ns, began_ns; /* the same of the present one, so far */
+    uint64_t step_clock_ns, step_flow_ns; /* the same of earlier steps */
+    uint16_t row_number;                  /* of the present row, modulo 2^16 */
+    uint64_t done_ns, began_ns;           /* the same of the present one, so far */
     struct engine_call call;
     const struct operation *operation; /* the call's; NULL: there is none of that number */
     struct engine_result result;

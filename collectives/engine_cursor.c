@@ -53,7 +53,7 @@ uint64_t engine_extents_bytes(const struct engine *e, unsigned from, unsigned to
 
     for (; from < to && e->call.bytes; from++) {
         struct plan_extent extent = plan_extent_at(e->row, from);
-        if (!e->operation->vector) {
+        if (!e->operation->vector && plan_segments(e->part) == 1) {
             bytes += (uint64_t)extent.length * extent.times * e->call.bytes;
             continue;
         }

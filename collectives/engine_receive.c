@@ -99,7 +99,7 @@ static bool find_place(struct engine *e, const struct router *router, struct cir
 static bool is_awaited(const struct engine *e, const uint8_t *packet)
 {
     return open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) == e->epoch &&
-           packet_src(packet) == e->head.from && open_match(packet) == e->head.step;
+           packet_src(packet) == e->head.from && open_match(packet) == engine_match(e);
 }
 
 /* Takes the circuit of the present row, which waits at a port. A length that is not the plan's
@@ -108,7 +108,8 @@ static void accept_at(struct engine *e, struct router *router, unsigned port, co
 {
     bool is_inline = open_flags(packet) & OPEN_INLINE;
     uint32_t hops = packet_hops(packet), bytes = open_length(packet);
-    struct circuit_sink sink = {.ready_ns = engine_issue_ns(e), .token = engine_token(e)};
+    struct circuit_sink sink = {
+        .ready_ns = engine_issue_ns(e), .port = engine_port(e), .token = engine_token(e)};
 
     if (!find_place(e, router, &sink, is_inline)) {
         return;

@@ -75,6 +75,11 @@ void engine_open_row(struct engine *e, const struct router *router, const struct
 {
     unsigned sent = row->send_extents, all = sent + row->receive_extents;
 
+    if (row->step != e->head.step) {
+        e->step_clock_ns = e->clock_ns;
+        e->step_flow_ns = e->flow_ns;
+    }
+    e->row_number++;
     e->head = *row;
     e->head.to = plan_peer(e->part, row->to, &router->network, e->rank);
     e->head.from = plan_peer(e->part, row->from, &router->network, e->rank);

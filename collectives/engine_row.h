@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "collectives/engine.h"
+#include "router/clock.h"
+#include "wire/circuit.h"
 
 /* Whether the row that comes next may begin while bytes of earlier ones move. */
 bool engine_may_begin(const struct engine *e, const struct plan_row *row);
@@ -28,11 +30,23 @@ void engine_stands(struct engine *e, const struct router *router, uint32_t hops,
 /* When the row's circuits are issued, and ready to be received. */
 static inline uint64_t engine_issue_ns(const struct engine *e)
 {
-    return e->head.flags & ROW_AHEAD ? e->flow_ns : e->clock_ns;
+    return e->head.flags & ROW_AHEAD ? e->step_flow_ns : e->step_clock_ns;
 }
 
-/* What notices of the row's circuits carry: the owner's bits, the epoch's low byte, the step. */
+/* What notices of the row's circuits carry: the owner's bits, the epoch's low byte, the row. */
 static inline uint32_t engine_token(const struct engine *e)
 {
-    return e->token | (uint32_t)(e->epoch & 0xff) << 16 | e->head.step;
+    return e->token | (uint32_t)(e->epoch & 0xff) << 16 | e->row_number;
+}
+
+/* How a row's circuits are told from others of the plan between the same nodes. */
+static inline uint32_t engine_match(const struct engine *e)
+{
+    return open_match_of(e->head.step, e->head.port);
+}
+
+/* The port of the row's circuits, for the model clock. */
+static inline uint8_t engine_port(const struct engine *e)
+{
+    return plan_ports(e->part) == PORTS_ALL ? PORT_UNTIMED : (uint8_t)(PORT_NAMED + e->head.port);
 }

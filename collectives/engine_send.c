@@ -95,12 +95,13 @@ void engine_open_send(struct engine *e, struct router *router)
     const uint8_t *hops = plan_row_hops(e->row);
     bool is_inline = e->send_bytes <= open_inline_max(hop_list_bytes(hops));
     struct circuit_source circuit = {.dst = e->head.to,
-                                     .match = e->head.step,
+                                     .match = engine_match(e),
                                      .flags =
                                          (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
                                      .epoch = e->epoch,
                                      .hops = hops,
                                      .issue_ns = engine_issue_ns(e),
+                                     .port = engine_port(e),
                                      .token = engine_token(e)};
     struct engine_portions source = {.slice = e->source.slice};
 

@@ -216,7 +216,9 @@ static bool row_fits(const struct looking *l, const uint8_t *at, uint32_t left)
     struct plan_row row = plan_row_at(at);
     unsigned extents = (unsigned)row.send_extents + row.receive_extents;
     uint32_t end = PLAN_ROW_BYTES + extents * (uint32_t)PLAN_EXTENT_BYTES;
-    if (row.bytes % 4 || row.bytes > left || end > row.bytes || !flags_fit(l, &row)) {
+    unsigned ports = l->header.ports < PLAN_PORTS_MAX ? l->header.ports : PLAN_PORTS_MAX;
+    if (row.port >= ports || row.bytes % 4 || row.bytes > left || end > row.bytes ||
+        !flags_fit(l, &row)) {
         return false;
     }
     return extents_fit(l, at, 0, row.send_extents, &sent) &&
@@ -246,6 +248,15 @@ static bool rows_fit(const struct looking *l, const uint8_t *part)
     return rows == l->header.rows;
 }
 
+/* One part for all nodes says whose slots are whose, not which segments. */
+static bool segments_fit(const struct looking *l)
+{
+    bool cut = !l->operation->vector && l->header.segments > 1;
+
+    return l->header.segments > 0 &&
+           (!cut || (operation_has_segments(l->operation) && !(l->header.flags & PLAN_INVARIANT)));
+}
+
 int plan_check(const uint8_t *part, uint32_t bytes, const struct network *network, uint32_t rank)
 {
     struct looking l = {.network = network, .rank = rank};
@@ -259,7 +270,7 @@ int plan_check(const uint8_t *part, uint32_t bytes, const struct network *networ
         return E_NETWORK;
     }
     l.operation = operation_of(l.header.operation);
-    if (!l.operation || !l.operation->planned || l.header.segments == 0 ||
+    if (!l.operation || !l.operation->planned || !segments_fit(&l) ||
         l.header.scratch > PLAN_SCRATCH_MAX ||
         l.header.root >= operation_roots(l.operation, network) || !rows_fit(&l, part)) {
         return E_FORMAT;

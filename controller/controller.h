@@ -68,11 +68,16 @@ struct controller_config {
         quiet_us;   /* without a word from programs, after which nodes are asked whether they stand;
                         * wall time; 0: 1 s */
     bool boot_held; /* the boot is not over before controller_release_boot */
+    uint8_t paths;  /* that long messages go over, 0: as programs say */
     bool attended;  /* the owner may call controller_attend: programs may wait at regions */
     struct plan_cache *cache; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
     void *memory;             /* controller_memory_bytes(network), 8-aligned */
 };
+
+/* Plans for a load whose program has its ranks elsewhere (network.h), between two loads: the map of
+ * the network has changed with them. */
+void controller_use_cache(struct controller *controller, struct plan_cache *cache);
 
 size_t controller_memory_bytes(const struct network *network);
 
@@ -220,7 +225,8 @@ struct controller_event {
     uint32_t rank, peer;
     uint32_t done;
     int32_t status;
-    uint8_t reason;       /* of the kind's enum; of a link: enum dead_reason */
+    uint8_t
+        reason; /* of the kind's enum, of EVENT_EXIT that of a run; of a link: enum dead_reason */
     uint16_t collectives; /* EVENT_EXIT: in which the program took part, modulo 2^16 */
     uint32_t bytes;
     const uint8_t *body; /* valid until the next event is taken */

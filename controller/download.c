@@ -46,6 +46,7 @@ struct download_costs download_costs_of(const struct profile *profile, const str
                                                    profile->tau_ns * sigma / 1000,
                                    .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
                                    .tau_ns = profile->element_ns,
+                                   .element_bytes = profile->element_bytes,
                                    .list = list};
 }
 
@@ -146,7 +147,7 @@ static struct amount amount_in(const struct amount *whole, const struct load_lis
  * the paper every message goes over one link. */
 static uint64_t transfer_ns(const struct download_costs *costs, uint64_t bytes, unsigned hops)
 {
-    return bytes * costs->tau_ns + (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
+    return download_bytes_ns(costs, bytes) + (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
 }
 
 /* From the host to a node: the first hop is its link. */
@@ -220,7 +221,8 @@ uint64_t download_bound_ns(const struct download_costs *costs, const struct netw
 
     for (unsigned i = 0; i < network_ranges(network); i++) {
         uint32_t count, first = network_range(network, i, &count);
-        bound_ns = larger(bound_ns, amount_of(costs->list, first, count).bytes * costs->tau_ns);
+        bound_ns =
+            larger(bound_ns, download_bytes_ns(costs, amount_of(costs->list, first, count).bytes));
     }
     return bound_ns;
 }

@@ -13,7 +13,7 @@
  *
  * Example  cube:3, x = 1: node 4 (nodes 4 to 7), node 2 (2 and 3), node 0 (0 and 1)
  *          ring:6, x = 0: node 3 (3 to 5), node 2, node 1, node 0
- * Units    bytes and ns of model time; an element is a byte
+ * Units    bytes and ns of model time
  * Errors   false: `error` says in one line what is wrong
  * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *          nodes, section III; networks that are no cubes are ours
@@ -47,15 +47,22 @@ enum {
 };
 
 struct download_costs {
-    uint64_t beta_ns;      /* start-up between nodes, one hop */
-    uint64_t beta_host_ns; /* start-up between the host and a node: sigma beta */
-    uint64_t hop_ns;       /* each further hop; zero in the paper, whose host reaches every node */
-    uint64_t tau_ns;       /* one byte, on both kinds of link */
+    uint64_t beta_ns;       /* start-up between nodes, one hop */
+    uint64_t beta_host_ns;  /* start-up between the host and a node: sigma beta */
+    uint64_t hop_ns;        /* each further hop; zero in the paper, whose host reaches every node */
+    uint64_t tau_ns;        /* one element, on both kinds of link */
+    uint16_t element_bytes; /* 0 and 1: an element is a byte */
     const struct load_list *list;
     /* Where the memory of a node ends, which holds what it passes on behind its program's top; 0:
      * everything has room. */
     uint32_t memory_end;
 };
+
+/* What so many bytes of a message take. */
+static inline uint64_t download_bytes_ns(const struct download_costs *costs, uint64_t bytes)
+{
+    return clock_elements(costs->element_bytes, bytes) * costs->tau_ns;
+}
 
 struct download_message {
     uint32_t root;

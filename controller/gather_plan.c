@@ -96,9 +96,9 @@ static void send(struct replay *replay, uint32_t from, uint32_t to)
 
     for (uint32_t at = from; at != to; hops++) {
         const uint64_t *free_ns = pass(replay, &at, to);
-        ns = clock_hop(ns, *free_ns, (uint32_t)start_up_ns(replay, profile->tau_ns, at == ID_HOST));
+        ns = clock_hop(ns, *free_ns, start_up_ns(replay, profile->tau_ns, at == ID_HOST));
     }
-    if (!profile->all_port && (to != ID_HOST || replay->network->host_links == 0)) {
+    if (!clock_all_ports(profile) && (to != ID_HOST || replay->network->host_links == 0)) {
         ns = clock_max(ns, *receiver_ns);
     }
     ns += clock_transfer(profile, hops, (uint32_t)node->held_bytes);
@@ -198,7 +198,7 @@ uint64_t gather_cube_ns(const struct profile *profile, unsigned dims, unsigned x
     uint64_t beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns;
     uint64_t beta_host_ns = (uint64_t)profile->xi_ns * profile->sigma_permille / 1000 +
                             (uint64_t)profile->tau_ns * profile->sigma_permille / 1000;
-    uint64_t output_ns = (uint64_t)bytes * profile->element_ns;
+    uint64_t output_ns = clock_elements(profile->element_bytes, bytes) * profile->element_ns;
     uint64_t first_ns = x * beta_ns + (output_ns << x);
     uint64_t last_ns = dims > 0 ? (dims - 1) * beta_ns : 0;
 

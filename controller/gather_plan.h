@@ -58,9 +58,10 @@ struct gather_plan gather_plan_make(const struct network *network, const struct 
                                     struct gather_node *nodes);
 
 /*
- * The same in closed form, on a cube, where each of 2^d nodes has `bytes`, and depth is 0:
+ * The same in closed form, on a cube, where each of 2^d nodes has `bytes`, whole elements, and
+ * depth is 0:
  *
- *     T(x) = beta_host + (2^d - 1) L + max(x beta + 2^x L, (d - 1) beta),    L = bytes * element
+ *     T(x) = beta_host + (2^d - 1) L + max(x beta + 2^x L, (d - 1) beta),   L = elements * element
  *
  * For a subcube of 2^j is together after j beta + (2^j - 1) L, and the host takes in one after the
  * other: either it waits for the first alone, or for the last. With all ports at once it waits for

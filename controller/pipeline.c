@@ -55,7 +55,7 @@ static uint64_t transfer_ns(const struct line *line, uint32_t index)
 {
     const struct stage *stage = &line->stages[index];
 
-    return (stage->hops - 1u + (uint64_t)stage->bytes) * line->costs->tau_ns;
+    return (stage->hops - 1u) * line->costs->tau_ns + download_bytes_ns(line->costs, stage->bytes);
 }
 
 static void make_line(struct line *line, const struct download_costs *costs,
@@ -321,7 +321,7 @@ static bool try(struct choosing *choosing, uint64_t parcels, struct pipeline_ful
 /* Where m start-ups cost what m parcels save on the way along the line: a power of two. */
 static uint64_t first_guess(const struct choosing *choosing)
 {
-    uint64_t way_ns = choosing->bytes * choosing->costs->tau_ns, parcels = 1;
+    uint64_t way_ns = download_bytes_ns(choosing->costs, choosing->bytes), parcels = 1;
     uint64_t beta_ns = larger(choosing->costs->beta_ns, choosing->costs->beta_host_ns);
 
     while (parcels * 2 <= parcels_max(choosing) &&
@@ -370,7 +370,7 @@ static uint64_t least_ns(const struct choosing *choosing)
         uint64_t *sent_ns = &host_ns[network_range_of(choosing->network, message->root)];
         uint64_t way_ns = costs->beta_host_ns + (message->count - 1) * costs->beta_ns;
         end_ns = larger(end_ns, *sent_ns + way_ns);
-        *sent_ns += costs->beta_host_ns + choosing->tightest[i].all * costs->tau_ns;
+        *sent_ns += costs->beta_host_ns + download_bytes_ns(costs, choosing->tightest[i].all);
         end_ns = larger(end_ns, *sent_ns);
     }
     return end_ns;
@@ -407,7 +407,7 @@ uint64_t pipeline_choose(const struct download_costs *costs, const struct networ
 uint64_t pipeline_closed_ns(const struct download_costs *costs, unsigned dims,
                             uint32_t common_parcels, uint32_t own_parcels, uint32_t parcel_bytes)
 {
-    uint64_t nodes = UINT64_C(1) << dims, parcel_ns = parcel_bytes * costs->tau_ns;
+    uint64_t nodes = UINT64_C(1) << dims, parcel_ns = download_bytes_ns(costs, parcel_bytes);
     uint64_t host_ns = costs->beta_host_ns + parcel_ns, node_ns = costs->beta_ns + parcel_ns;
     uint64_t largest_ns =
         dims > 0 ? larger(host_ns, node_ns + (dims - 1) * costs->hop_ns) : host_ns;

@@ -60,7 +60,8 @@ static bool send_starts(struct controller *controller)
 {
     uint8_t body[START_BYTES];
 
-    start_pack(body, &(struct start_body){controller->reported_ns, controller->config.attended});
+    start_pack(body, &(struct start_body){controller->reported_ns, controller->config.attended,
+                                          controller->config.paths});
     while (controller->start_next < controller->config.network->nodes) {
         struct controller_node *node = &controller->nodes[controller->start_next];
 
@@ -139,6 +140,11 @@ struct controller_event *run_end(struct controller *controller, enum end_reason 
     controller->end_us = UINT64_MAX;
     stop_all(controller);
     return event;
+}
+
+void controller_use_cache(struct controller *controller, struct plan_cache *cache)
+{
+    controller->config.cache = cache;
 }
 
 void controller_stop(struct controller *controller, uint64_t now_us)
@@ -228,6 +234,7 @@ static void take_exit(struct controller *controller, const struct notice *notice
     /* As a shell has it. */
     event->status = fields.status & EXIT_STATUS_MASK;
     event->collectives = fields.collectives;
+    event->reason = fields.aborted ? ENDED_ABORTED : ENDED_BY_ITSELF;
     controller->failed |= event->status != 0;
     if (fields.aborted && !controller->broken) {
         event->done = controller->ended + 1;

@@ -28,7 +28,7 @@ enum {
     /* Events that one notice or request leaves, at most four, and what owners may do without taking
      * any. */
     CONTROLLER_EVENTS_MAX = 16,
-    CONTROLLER_WORDS_MAX = 440 /* why there is no plan */
+    CONTROLLER_WORDS_MAX = 1536 /* why there is no plan */
 };
 
 static const uint32_t CONTROLLER_NO_NODE = UINT32_MAX;

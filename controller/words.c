@@ -138,6 +138,13 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
 }
 
 /* As the user has given it, not as passed time has counted it. */
+static unsigned rank_of(const struct controller *controller, uint32_t node)
+{
+    const struct network *network = controller->config.network;
+
+    return node < network->nodes ? network_rank(network, node) : node;
+}
+
 static double patience_s(const struct controller *controller)
 {
     return (double)controller->config.patience_us / 1e6;
@@ -176,22 +183,23 @@ static void load_words(const struct controller *controller, const struct control
         snprintf(text, WORDS_MAX,
                  "download failed: node %u (rank %u) has not answered for %.10g s (--patience), "
                  "%u of %u receipts",
-                 rank, rank, patience_s(controller), (unsigned)event->done,
+                 rank, rank_of(controller, rank), patience_s(controller), (unsigned)event->done,
                  (unsigned)controller->config.network->nodes);
         break;
     case LOAD_REFUSED:
-        snprintf(text, WORDS_MAX, "node %u (rank %u) refused the download: %s", rank, rank,
+        snprintf(text, WORDS_MAX, "node %u (rank %u) refused the download: %s", rank,
+                 rank_of(controller, rank),
                  event->status == E_OK ? "it runs a program" : status_text(event->status));
         break;
     case LOAD_WRONG:
         snprintf(text, WORDS_MAX,
                  "download to node %u (rank %u) failed: the node holds other bytes than were sent, "
                  "also when they are sent again",
-                 rank, rank);
+                 rank, rank_of(controller, rank));
         break;
     default:
-        snprintf(text, WORDS_MAX, "download to node %u (rank %u) failed: %s", rank, rank,
-                 status_text(event->status));
+        snprintf(text, WORDS_MAX, "download to node %u (rank %u) failed: %s", rank,
+                 rank_of(controller, rank), status_text(event->status));
         break;
     }
 }
@@ -207,23 +215,25 @@ static void gather_words(const struct controller *controller, const struct contr
         snprintf(text, WORDS_MAX,
                  "the outputs did not come: node %u (rank %u) has not answered for %.10g s "
                  "(--patience), %u of %u outputs",
-                 rank, rank, patience_s(controller), (unsigned)event->done, nodes);
+                 rank, rank_of(controller, rank), patience_s(controller), (unsigned)event->done,
+                 nodes);
         break;
     case GATHER_STOPPED:
         snprintf(text, WORDS_MAX, "the outputs were given up: %u of %u had come",
                  (unsigned)event->done, nodes);
         break;
     case GATHER_REFUSED:
-        snprintf(text, WORDS_MAX, "node %u (rank %u) refused to collect outputs", rank, rank);
+        snprintf(text, WORDS_MAX, "node %u (rank %u) refused to collect outputs", rank,
+                 rank_of(controller, rank));
         break;
     case GATHER_WRONG:
         snprintf(text, WORDS_MAX,
                  "the output of node %u (rank %u) is another than it has said that it has", rank,
-                 rank);
+                 rank_of(controller, rank));
         break;
     default:
-        snprintf(text, WORDS_MAX, "the outputs did not come: node %u (rank %u): %s", rank, rank,
-                 status_text(event->status));
+        snprintf(text, WORDS_MAX, "the outputs did not come: node %u (rank %u): %s", rank,
+                 rank_of(controller, rank), status_text(event->status));
         break;
     }
 }
@@ -283,11 +293,13 @@ static void reduction_text(const struct entry *entry, char *text, size_t room)
 }
 
 /* A collective as a node has entered it. */
-static void entry_text(const struct entry *entry, char text[PART_MAX])
+static void entry_text(const struct controller *controller, const struct entry *entry,
+                       char text[PART_MAX])
 {
     char what[PART_MAX / 2], how[PART_MAX / 4];
 
-    words_of_collective(entry->operation, entry->bytes, entry->root, what, sizeof what);
+    words_of_collective(controller->config.network, entry->operation, entry->bytes, entry->root,
+                        what, sizeof what);
     reduction_text(entry, how, sizeof how);
     snprintf(text, PART_MAX, "%s%s", what, how);
 }
@@ -318,8 +330,8 @@ static void mismatch_words(const struct controller *controller,
     unsigned rank = event->rank, peer = event->peer;
     char here[PART_MAX], there[PART_MAX + 48], by[2][ALGORITHM_WORDS_MAX];
 
-    entry_text(first, here);
-    entry_text(other, there);
+    entry_text(controller, first, here);
+    entry_text(controller, other, there);
     if (only_plans_differ(first, other) && first->choice != other->choice) {
         snprintf(there, sizeof there, "by %s and by %s", algorithm_of(controller, first, by[0]),
                  algorithm_of(controller, other, by[1]));
@@ -329,11 +341,13 @@ static void mismatch_words(const struct controller *controller,
     }
     snprintf(text, WORDS_MAX,
              "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, %s%s", rank,
-             rank, peer, peer, here, only_plans_differ(first, other) ? "" : "and ", there);
+             rank_of(controller, rank), peer, rank_of(controller, peer), here,
+             only_plans_differ(first, other) ? "" : "and ", there);
 }
 
 /* The receiver says what it expected, and what it was sent. */
-static void sizes_words(const struct controller_event *event, char text[WORDS_MAX])
+static void sizes_words(const struct controller *controller, const struct controller_event *event,
+                        char text[WORDS_MAX])
 {
     const struct entry *said = &event->disagree.first;
     const char *name = operation_name(said->operation);
@@ -343,13 +357,15 @@ static void sizes_words(const struct controller_event *event, char text[WORDS_MA
         snprintf(text, WORDS_MAX,
                  "node %u (rank %u) disagrees with itself on the size of its own block of %s: it "
                  "sends %u bytes and expects %u",
-                 sender, sender, name, (unsigned)said->digest, (unsigned)said->bytes);
+                 sender, rank_of(controller, sender), name, (unsigned)said->digest,
+                 (unsigned)said->bytes);
         return;
     }
     snprintf(text, WORDS_MAX,
              "node %u (rank %u) and node %u (rank %u) disagree on the size of a block of %s: rank "
              "%u sends %u bytes, rank %u expects %u",
-             sender, sender, receiver, receiver, name, sender, (unsigned)said->digest, receiver,
+             sender, rank_of(controller, sender), receiver, rank_of(controller, receiver), name,
+             rank_of(controller, sender), (unsigned)said->digest, rank_of(controller, receiver),
              (unsigned)said->bytes);
 }
 
@@ -360,24 +376,25 @@ static void disagree_words(const struct controller *controller,
     char what[PART_MAX];
 
     if (event->status == E_MISMATCH && run_is_on_sizes(&event->disagree.first)) {
-        sizes_words(event, text);
+        sizes_words(controller, event, text);
         return;
     }
     if (event->status == E_MISMATCH) {
         mismatch_words(controller, event, text);
         return;
     }
-    entry_text(&event->disagree.first, what);
+    entry_text(controller, &event->disagree.first, what);
     snprintf(text, WORDS_MAX, "node %u (rank %u) could not enter %s, which fails at all nodes: %s",
-             rank, rank, what, status_text(event->status));
+             rank, rank_of(controller, rank), what, status_text(event->status));
 }
 
-static void plan_words(const struct controller_event *event, char text[WORDS_MAX])
+static void plan_words(const struct controller *controller, const struct controller_event *event,
+                       char text[WORDS_MAX])
 {
     char what[PART_MAX];
 
-    words_of_collective(event->plan.operation, event->plan.bytes, event->plan.root, what,
-                        sizeof what);
+    words_of_collective(controller->config.network, event->plan.operation, event->plan.bytes,
+                        event->plan.root, what, sizeof what);
     snprintf(text, WORDS_MAX, "there is no plan for %s: %s", what, (const char *)event->body);
 }
 
@@ -392,18 +409,19 @@ void words_of_dead_link(const struct controller *controller, const struct contro
 
     if (event->peer == ID_HOST) {
         snprintf(text, WORDS_MAX, "the host link of node %u (rank %u) died during %s: %s", rank,
-                 rank, phase, why);
+                 rank_of(controller, rank), phase, why);
     } else if (event->peer >= network->nodes) {
         snprintf(text, WORDS_MAX,
                  "a link of node %u (rank %u) died during %s before its other end was known: %s",
-                 rank, rank, phase, why);
+                 rank, rank_of(controller, rank), phase, why);
     } else {
         unsigned port = network_port_to(network, event->rank, event->peer);
 
         snprintf(text, WORDS_MAX,
                  "link %u-%u (dimension %u) died during %s: %s, told by node %u (rank %u)",
                  rank < peer ? rank : peer, rank < peer ? peer : rank,
-                 network_port_dimension(network, port), phase, why, rank, rank);
+                 network_port_dimension(network, port), phase, why, rank,
+                 rank_of(controller, rank));
     }
 }
 
@@ -415,7 +433,8 @@ static void end_words(const struct controller *controller, const struct controll
     if (event->reason == ENDED_ABORTED) {
         snprintf(text, WORDS_MAX,
                  "node %u (rank %u) aborted the run with status %d: %u of %u programs had ended",
-                 rank, rank, (int)event->status, (unsigned)event->done - 1, nodes);
+                 rank, rank_of(controller, rank), (int)event->status, (unsigned)event->done - 1,
+                 nodes);
     } else {
         snprintf(text, WORDS_MAX, "the programs that still run wait for ever: %u of %u have ended",
                  (unsigned)event->done, nodes);
@@ -432,7 +451,7 @@ bool words_of_event(const struct controller *controller, const struct controller
     case EVENT_BOOT_FAILED: boot_words(controller, event, text); return event->reason != BOOT_HELD;
     case EVENT_LOAD_WAITS:
         snprintf(text, WORDS_MAX, "the download waits: node %u (rank %u) does not answer", rank,
-                 rank);
+                 rank_of(controller, rank));
         return true;
     case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
     case EVENT_GATHER_FAILED: gather_words(controller, event, text); return true;
@@ -444,7 +463,7 @@ bool words_of_event(const struct controller *controller, const struct controller
                  (const char *)event->body);
         return true;
     case EVENT_DISAGREE: disagree_words(controller, event, text); return true;
-    case EVENT_NO_PLAN: plan_words(event, text); return true;
+    case EVENT_NO_PLAN: plan_words(controller, event, text); return true;
     case EVENT_LINK_DIED:
         words_of_dead_link(controller, event, words_of_dead(event->reason), text);
         return true;
@@ -456,7 +475,8 @@ bool words_of_event(const struct controller *controller, const struct controller
 }
 
 /* A barrier has no bytes, an exchange no root; what there is not has both. */
-void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room)
+void words_of_collective(const struct network *network, uint32_t operation, uint32_t bytes,
+                         uint32_t root, char *text, size_t room)
 {
     const struct operation *row = operation_of(operation);
     bool moves =
@@ -466,6 +486,9 @@ void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char
 
     if (moves && !(row && row->sized)) { /* blocks with sizes of their own have no one size */
         snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
+    }
+    if (row && row->rooted && root < network->nodes) {
+        root = network_rank(network, root);
     }
     if (root_name) {
         bool negative =
@@ -477,7 +500,8 @@ void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char
 }
 
 /* "rank 3, tag 5": as the program has asked, which may have been for any rank or any tag. */
-static void peer_text(const struct node_answer *answer, char text[PART_MAX])
+static void peer_text(const struct controller *controller, const struct node_answer *answer,
+                      char text[PART_MAX])
 {
     char tag[24] = "";
 
@@ -487,7 +511,8 @@ static void peer_text(const struct node_answer *answer, char text[PART_MAX])
     if (answer->peer == ECUBE_ANY) {
         snprintf(text, PART_MAX, "any rank%s", tag);
     } else {
-        snprintf(text, PART_MAX, "rank %d%s", (int)answer->peer, tag);
+        snprintf(text, PART_MAX, "rank %d%s", (int)rank_of(controller, (uint32_t)answer->peer),
+                 tag);
     }
 }
 
@@ -504,7 +529,7 @@ static void message_words(const struct controller *controller, const struct node
     bool moves = answer->transfer == TRANSFER_MOVES;
     char peer[PART_MAX], why[PART_MAX] = "";
 
-    peer_text(answer, peer);
+    peer_text(controller, answer, peer);
     if (answer->transfer == TRANSFER_KNOWN) {
         snprintf(why, sizeof why, ", which has not asked for it");
     } else if (waits_for_room(controller, answer)) {
@@ -532,15 +557,16 @@ static void collective_words(const struct controller *controller, uint32_t rank,
     uint32_t missing = waits_missing(controller, rank);
     char what[PART_MAX];
 
-    words_of_collective(answer->operation, answer->collective_bytes, answer->root, what,
-                        sizeof what);
+    words_of_collective(controller->config.network, answer->operation, answer->collective_bytes,
+                        answer->root, what, sizeof what);
     if (answer->stage == COLLECTIVE_STEPS) {
         snprintf(text, WORDS_MAX, "waits in %s, step %u of %u, with rank %u", what, answer->step,
-                 answer->steps, (unsigned)answer->partner);
+                 answer->steps, rank_of(controller, answer->partner));
     } else if (answer->stage == COLLECTIVE_ENTRY && answer->partner == ID_HOST) {
         snprintf(text, WORDS_MAX, "waits for the host's plan of %s", what);
     } else if (answer->stage == COLLECTIVE_ENTRY && missing != rank) {
-        snprintf(text, WORDS_MAX, "waits in %s for rank %u to enter", what, (unsigned)missing);
+        snprintf(text, WORDS_MAX, "waits in %s for rank %u to enter", what,
+                 rank_of(controller, missing));
     } else {
         snprintf(text, WORDS_MAX, "waits in a collective");
     }
@@ -561,7 +587,7 @@ static void wait_words(const struct controller *controller, uint32_t rank,
         snprintf(text, WORDS_MAX, "waits for any of %u requests", (unsigned)answer->bytes);
         break;
     case WAIT_PROBE:
-        peer_text(answer, peer);
+        peer_text(controller, answer, peer);
         snprintf(text, WORDS_MAX, "waits for a message from %s (probe)", peer);
         break;
     case WAIT_REGION:
@@ -629,23 +655,28 @@ void words_of_state(const struct controller *controller, uint32_t rank, char tex
     }
 }
 
-void words_of_wait(uint32_t rank, const char *doing, char *text, size_t room)
+void words_of_wait(const struct network *network, uint32_t rank, const char *doing, char *text,
+                   size_t room)
 {
-    snprintf(text, room, "node %u (rank %u) %s", (unsigned)rank, (unsigned)rank, doing);
+    snprintf(text, room, "node %u (rank %u) %s", (unsigned)rank,
+             (unsigned)network_rank(network, rank), doing);
 }
 
-void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX])
+void words_of_circle(const struct network *network, const uint32_t *ranks, uint32_t length,
+                     char text[WORDS_MAX])
 {
     const char *what = "programs wait for each other in a circle:";
-    size_t used = (size_t)snprintf(text, WORDS_MAX, "%s rank %u", what, (unsigned)ranks[0]);
+    size_t used = (size_t)snprintf(text, WORDS_MAX, "%s rank %u", what,
+                                   (unsigned)network_rank(network, ranks[0]));
 
     if (length == 1) {
-        snprintf(text, WORDS_MAX, "the program of rank %u waits for itself", (unsigned)ranks[0]);
+        snprintf(text, WORDS_MAX, "the program of rank %u waits for itself",
+                 (unsigned)network_rank(network, ranks[0]));
         return;
     }
     for (uint32_t i = 0; i < length && used < WORDS_MAX; i++) {
         used += (size_t)snprintf(text + used, WORDS_MAX - used, " for %u",
-                                 (unsigned)ranks[(i + 1) % length]);
+                                 (unsigned)network_rank(network, ranks[(i + 1) % length]));
     }
     if (used >= WORDS_MAX) {
         snprintf(text, WORDS_MAX, "%s %u of them", what, (unsigned)length);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "network/network.h"
+
 struct cable_fault;
 struct controller;
 struct controller_event;
@@ -41,14 +43,16 @@ void words_of_requests(const struct controller *controller, uint32_t rank, char 
 
 /* "node 3 (rank 3) waits to receive from rank 5"; `doing` is what words_of_state says, and what the
  * owner adds. */
-void words_of_wait(uint32_t rank, const char *doing, char *text, size_t room);
+void words_of_wait(const struct network *network, uint32_t rank, const char *doing, char *text,
+                   size_t room);
 /* "programs wait for each other in a circle: rank 0 for 1 for 0", "the program of rank 0 waits for
  * itself", of what waits_circle has found:
  * all of it, unless there is no room to name them. */
-void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX]);
+void words_of_circle(const struct network *network, const uint32_t *ranks, uint32_t length,
+                     char text[WORDS_MAX]);
 /* "broadcast of 4 bytes with root 1" */
-void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text,
-                         size_t room);
+void words_of_collective(const struct network *network, uint32_t operation, uint32_t bytes,
+                         uint32_t root, char *text, size_t room);
 
 /* "boot", "idle", "download" or "run"; "carrier lost, cut or its device gone" */
 const char *words_of_phase(unsigned phase);

@@ -269,7 +269,7 @@ static void run(void)
     for (uint32_t rank = 0; rank < NODES; rank++) {
         owner.running[rank] = true;
         owner.unread[rank] = owner.report_count[rank] = 0;
-        text_lines_begin(&owner.text[rank], owner.jobs, rank);
+        text_lines_begin(&owner.text[rank], owner.jobs, rank, rank);
     }
     controller_run(&controller, now_us);
 }
@@ -474,7 +474,11 @@ static void make_list(void)
 
 static void make_job(enum strategy strategy)
 {
-    struct download_costs costs = {75000, 112500, 10425, 425, &job.open, 0};
+    struct download_costs costs = {.beta_ns = 75000,
+                                   .beta_host_ns = 112500,
+                                   .hop_ns = 10425,
+                                   .tau_ns = 425,
+                                   .list = &job.open};
     char error[DOWNLOAD_ERROR_MAX];
 
     job.blocks = calloc(NODES, BLOCK_BYTES);
@@ -854,7 +858,7 @@ static void begin(bool ring)
     static const uint32_t size[] = {NODES};
     struct controller_config config = {.links = links,
                                        .network = &network,
-                                       .profile = {65000, 10000, 425, 1000, 0},
+                                       .profile = {65000, 10000, 425, 1000, 0, 1},
                                        .incarnation = incarnation = 1,
                                        .patience_us = DEAD_AFTER_MS * UINT64_C(1000)};
 
@@ -884,7 +888,7 @@ static void begin(bool ring)
 static void end(void)
 {
     for (uint32_t rank = 0; rank < NODES; rank++) {
-        text_lines_begin(&owner.text[rank], 0, rank);
+        text_lines_begin(&owner.text[rank], 0, rank, rank);
     }
     json_decref(report_to_json(&owner.reports));
     report_free(&owner.reports);

@@ -292,7 +292,8 @@ static void push_step_open(struct input *input)
                         .dst = node_id(world.node),
                         .length = download ? load->message_bytes : engine->receive_bytes,
                         .tag = download ? load->list_bytes : 0,
-                        .match = download ? load->name : engine->head.step,
+                        .match = download ? load->name
+                                          : open_match_of(engine->head.step, engine->head.port),
                         .epoch = engine->epoch,
                         .port = HOP_DIMENSION_ORDER,
                         .hops = 4,
@@ -499,10 +500,11 @@ static void push_hello(struct input *input)
                           .network = NETWORK_CUBE,
                           .dims = WORLD_DIMS,
                           .heard = what & 3,
-                          .all_port = what >> 3 & 1,
+                          .ports = what >> 3 & 1 ? PORTS_ALL : 1,
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
                           .element_ns = 425,
+                          .element_bytes = peer_id,
                           .peer_id = peer_id,
                           .dead_after_ms = DEAD_AFTER_MS};
 

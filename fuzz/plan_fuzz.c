@@ -15,10 +15,12 @@
 
 enum { NODES_MAX = 256, EXECUTED_NODES_MAX = 16, BYTES = 96 };
 
+/* On an iPSC/860 whose nodes have as many ports as the plan is for. */
 static void execute(struct plan *plan, uint32_t type)
 {
     char why[SIM_TEXT_MAX];
-    bool right = execution_is_right(plan, BYTES, type, why);
+    const struct profile machine = {65425, 9575, 425, 1500, plan->node_ports, 1};
+    bool right = execution_is_right(plan, &machine, BYTES, type, why);
 
     if (!right) {
         fprintf(stderr, "%s\n", why);

@@ -53,6 +53,10 @@ struct network_dimension {
     bool wraps;            /* a ring: its two ends are joined */
 };
 
+/* Whose program runs on a network: one for `guest`, a network of as many nodes, whose ranks are at
+ * other nodes (embedding.h). */
+struct network_map;
+
 struct network {
     uint8_t kind; /* enum network_kind; all zero: not known yet */
     uint8_t dims;
@@ -60,7 +64,32 @@ struct network {
     uint8_t host_links; /* of the host, one for each range; 0: at node 0 and its neighbours */
     uint32_t nodes;
     struct network_dimension dim[NETWORK_DIMS_MAX];
+    const struct network_map *map; /* NULL: rank r is at node r */
 };
+
+/* The tables are the caller's; NULL where only the guest is known. */
+struct network_map {
+    struct network guest; /* without a map */
+    const char *name;     /* the embedding's, or of a file, for people; NULL: nodes have none */
+    const uint32_t *node_of, *rank_of;
+    bool keeps_neighbours; /* ranks that are neighbours are so at their nodes: dilation 1 */
+};
+
+/* The node of a rank, the rank at a node, and what the ranks form. */
+static inline uint32_t network_node(const struct network *network, uint32_t rank)
+{
+    return network->map && network->map->node_of ? network->map->node_of[rank] : rank;
+}
+
+static inline uint32_t network_rank(const struct network *network, uint32_t node)
+{
+    return network->map && network->map->rank_of ? network->map->rank_of[node] : node;
+}
+
+static inline const struct network *network_guest(const struct network *network)
+{
+    return network->map ? &network->map->guest : network;
+}
 
 /* Makes a network of `count` sizes, size[0] that of dimension 0. False when it is none: sizes that
  * are not the kind's, or more nodes, dimensions or ports than there may be. A cube wants a count

@@ -25,8 +25,7 @@ static const struct form {
     {"torus:", "torus", NETWORK_TORUS, "torus:4x4x2", NULL},
 };
 
-__attribute__((format(printf, 2, 3))) static bool complain(char error[NETWORK_ERROR_MAX],
-                                                           const char *format, ...)
+bool network_complain(char error[NETWORK_ERROR_MAX], const char *format, ...)
 {
     va_list arguments;
 
@@ -56,10 +55,11 @@ static bool parse_cube(struct network *network, const char *text, const char *di
     unsigned most = 31 - (unsigned)__builtin_clz(limits->nodes);
 
     if (!rest || *rest || dims > most) {
-        return complain(error,
-                        "'%.*s': the dimension of a cube is a number from 0 to %u %s, for example "
-                        "cube:4",
-                        SHOWN, text, most, limits->place);
+        return network_complain(
+            error,
+            "'%.*s': the dimension of a cube is a number from 0 to %u %s, for example "
+            "cube:4",
+            SHOWN, text, most, limits->place);
     }
     return network_make(network, NETWORK_CUBE, NULL, dims);
 }
@@ -90,10 +90,10 @@ static bool check_limits(const uint32_t *sizes, int count, const char *text,
     if (nodes <= limits->nodes) {
         return true;
     }
-    return complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN, text,
-                    nodes > UINT32_MAX ? "more than " : "",
-                    (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
-                    (unsigned)limits->nodes, limits->place);
+    return network_complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN,
+                            text, nodes > UINT32_MAX ? "more than " : "",
+                            (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
+                            (unsigned)limits->nodes, limits->place);
 }
 
 static bool parse_sizes(struct network *network, const char *text, const struct form *form,
@@ -104,18 +104,20 @@ static bool parse_sizes(struct network *network, const char *text, const struct 
     int count = read_sizes(numbers, sizes);
 
     if (form->alone && count != 1) {
-        return complain(error, "'%.*s': %s has one size, a number from 1 to %u, for example %s",
-                        SHOWN, text, form->alone, (unsigned)limits->nodes, form->example);
+        return network_complain(error,
+                                "'%.*s': %s has one size, a number from 1 to %u, for example %s",
+                                SHOWN, text, form->alone, (unsigned)limits->nodes, form->example);
     }
     if (count < 0) {
-        return complain(error,
-                        "'%.*s': sizes are 2 to 8 numbers joined by x, each from 1 to %u, for "
-                        "example %s",
-                        SHOWN, text, (unsigned)limits->nodes, form->example);
+        return network_complain(
+            error,
+            "'%.*s': sizes are 2 to 8 numbers joined by x, each from 1 to %u, for "
+            "example %s",
+            SHOWN, text, (unsigned)limits->nodes, form->example);
     }
     if (!form->alone && count == 1) {
-        return complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN, text,
-                        (unsigned)sizes[0], form->prefix, (unsigned)sizes[0]);
+        return network_complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN,
+                                text, (unsigned)sizes[0], form->prefix, (unsigned)sizes[0]);
     }
     for (int i = 0; i < count; i++) {
         reversed[i] = sizes[count - 1 - i];
@@ -136,7 +138,7 @@ bool network_parse(struct network *network, const char *text, const struct netwo
                    ? parse_cube(network, text, text + length, limits, error)
                    : parse_sizes(network, text, &forms[i], limits, error);
     }
-    return complain(error, "unknown network '%.*s': %s", SHOWN, text, usage);
+    return network_complain(error, "unknown network '%.*s': %s", SHOWN, text, usage);
 }
 
 const char *network_kind_name(unsigned index)
@@ -176,17 +178,17 @@ bool network_parse_host_links(struct network *network, unsigned links,
     char name[NETWORK_NAME_MAX];
 
     if (links == 0 || (links & (links - 1)) != 0) {
-        return complain(error, "--host-links %u: use a power of two, from 1 to %d", links,
-                        NETWORK_HOST_LINKS_MAX);
+        return network_complain(error, "--host-links %u: use a power of two, from 1 to %d", links,
+                                NETWORK_HOST_LINKS_MAX);
     }
     if (links > NETWORK_HOST_LINKS_MAX) {
-        return complain(error, "--host-links %u: the host has at most %d", links,
-                        NETWORK_HOST_LINKS_MAX);
+        return network_complain(error, "--host-links %u: the host has at most %d", links,
+                                NETWORK_HOST_LINKS_MAX);
     }
     if (!network_set_host_links(network, links)) {
         network_name(network, name);
-        return complain(error, "--host-links %u: halving makes at most %u ranges of %s", links,
-                        most_host_links(network), name);
+        return network_complain(error, "--host-links %u: halving makes at most %u ranges of %s",
+                                links, most_host_links(network), name);
     }
     return true;
 }
@@ -201,8 +203,8 @@ bool network_parse_node(const struct network *network, const char *text, uint32_
         return true;
     }
     network_name(network, name);
-    return complain(error, "'%.*s' is no node of %s: nodes are 0 to %u", SHOWN, text, name,
-                    (unsigned)network->nodes - 1);
+    return network_complain(error, "'%.*s' is no node of %s: nodes are 0 to %u", SHOWN, text, name,
+                            (unsigned)network->nodes - 1);
 }
 
 bool network_parse_link(const struct network *network, const char *text, uint32_t ends[2],
@@ -218,7 +220,7 @@ bool network_parse_link(const struct network *network, const char *text, uint32_
     }
     network_name(network, name);
     if (network->nodes == 1) {
-        return complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
+        return network_complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
     }
     for (unsigned port = network->ports; port-- > 0;) {
         uint32_t peer = network_neighbour(network, 0, port);
@@ -226,8 +228,9 @@ bool network_parse_link(const struct network *network, const char *text, uint32_
             snprintf(example, sizeof example, "0-%u", (unsigned)peer);
         }
     }
-    return complain(error, "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
-                    SHOWN, text, name, example);
+    return network_complain(error,
+                            "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
+                            SHOWN, text, name, example);
 }
 
 static bool check_host_link(const struct network *network, uint32_t node,
@@ -237,11 +240,11 @@ static bool check_host_link(const struct network *network, uint32_t node,
         return true;
     }
     if (network->host_links == 0) {
-        return complain(error, "node %u has no host link: node 0 and its neighbours have",
-                        (unsigned)node);
+        return network_complain(error, "node %u has no host link: node 0 and its neighbours have",
+                                (unsigned)node);
     }
-    return complain(error, "node %u has no host link: node %u has that of its range",
-                    (unsigned)node, (unsigned)network_host_root(network, node));
+    return network_complain(error, "node %u has no host link: node %u has that of its range",
+                            (unsigned)node, (unsigned)network_host_root(network, node));
 }
 
 bool network_parse_cable(const struct network *network, const char *text, uint32_t ends[2],

@@ -27,6 +27,10 @@ struct network_limits {
     const char *place; /* where that holds, for people: "on QEMU" */
 };
 
+/* Writes the line; false. */
+__attribute__((format(printf, 2, 3))) bool network_complain(char error[NETWORK_ERROR_MAX],
+                                                            const char *format, ...);
+
 bool network_parse(struct network *network, const char *text, const struct network_limits *limits,
                    char error[NETWORK_ERROR_MAX]);
 

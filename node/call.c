@@ -166,26 +166,35 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
     return E_OK;
 }
 
-/* Rank and network are as the host has told them last. */
+/* Rank and network are as the host has told them last, or as the load's map says. */
 static int call_info(struct node *node, const uint32_t arguments[4])
 {
     const struct router *router = &node->router;
+    const struct network *guest = network_guest(&router->network);
     struct ecube_abi_info *info = program_answer(node, arguments[0], sizeof *info);
 
     if (!info) {
         return E_FAULT;
     }
+    _Static_assert((int)ECUBE_DIMENSIONS_MAX == NETWORK_DIMS_MAX, "a size for each dimension");
     *info = (struct ecube_abi_info){
-        .rank = router->id,
-        .size = router->network.nodes,
-        .dims = router->network.kind == NETWORK_CUBE ? router->network.dims : (uint32_t)E_NETWORK,
+        .rank = map_rank(node, router->id),
+        .size = guest->nodes,
+        .dims = guest->kind == NETWORK_CUBE ? guest->dims : (uint32_t)E_NETWORK,
         .heap_start = node->load.top,
         .heap_end = node->config.program_address + node->config.program_bytes,
         .xi_ns = router->profile.xi_ns,
         .tau_ns = router->profile.tau_ns,
         .element_ns = router->profile.element_ns,
         .sigma_permille = router->profile.sigma_permille,
-        .all_port = router->profile.all_port};
+        .ports =
+            clock_all_ports(&router->profile) ? ECUBE_PORTS_ALL : clock_ports(&router->profile),
+        .element_bytes = clock_element_bytes(&router->profile),
+        .dimensions = guest->dims,
+        .wraps = guest->kind != NETWORK_MESH};
+    for (unsigned i = 0; i < guest->dims; i++) {
+        info->sizes[i] = guest->dim[i].size;
+    }
     return E_OK;
 }
 
@@ -311,6 +320,7 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_CANCEL: return wait_cancel(node, arguments);
     case ECUBE_CALL_OUTPUT: return gather_name_output(node, arguments[0], arguments[1]);
     case ECUBE_CALL_REGION: return region_wait(node, blocked);
+    case ECUBE_CALL_HOPS: return map_hops(node, arguments[0]);
     default: return E_SYSCALL;
     }
 }

@@ -30,11 +30,22 @@ static uint8_t *space_at(const struct node *node, uint32_t address, uint32_t *by
     return program_memory(node, address, 0);
 }
 
+/* The node of a root. A distance, or a mask of dimensions, counts in ranks, and stays; so does what
+ * is no rank, for the error's words. */
+static uint32_t root_of(const struct node *node, uint32_t number, uint32_t root)
+{
+    const struct operation *operation = operation_of(number);
+
+    return operation && operation->rooted && root < node->router.network.nodes
+               ? map_node(node, root)
+               : root;
+}
+
 static struct engine_call call_of(const struct node *node,
                                   const struct ecube_abi_collective *arguments, uint64_t issue_ns)
 {
     struct engine_call call = {.operation = arguments->operation,
-                               .root = arguments->root,
+                               .root = root_of(node, arguments->operation, arguments->root),
                                .bytes = arguments->block_bytes,
                                .type = arguments->type,
                                .operator_ = arguments->operator_,
@@ -126,13 +137,15 @@ static bool need_of(const struct node *node, const struct ecube_abi_plan *plan,
 {
     const struct operation *operation = operation_of(plan->operation);
 
-    if (!operation || plan->root >= operation_roots(operation, &node->router.network) ||
+    uint32_t root = root_of(node, plan->operation, plan->root);
+
+    if (!operation || root >= operation_roots(operation, &node->router.network) ||
         (operation->reduces ? !reduction_element_bytes(plan->type) : plan->type != 0)) {
         return false;
     }
     *need = (struct plan_need){.operation = (uint8_t)plan->operation,
                                .type = (uint8_t)plan->type,
-                               .root = plan->root,
+                               .root = root,
                                .bytes = plan->block_bytes,
                                .choice = plan->choice};
     return true;

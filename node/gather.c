@@ -222,8 +222,14 @@ static bool say(struct node *node, const struct measured_body *measured)
 
 uint64_t node_busy_until(const struct node *node)
 {
-    return clock_max(node->clock_ns,
-                     clock_max(node->router.send_free_ns, node->router.receive_free_ns));
+    const struct router *router = &node->router;
+    uint64_t until_ns = node->clock_ns;
+
+    for (unsigned i = 0; i < CLOCK_PORTS_MAX; i++) {
+        until_ns =
+            clock_max(until_ns, clock_max(router->send_free_ns[i], router->receive_free_ns[i]));
+    }
+    return until_ns;
 }
 
 static void say_measured(struct node *node)

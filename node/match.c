@@ -524,10 +524,16 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
         }
         return;
     }
-    struct request *request = request_named(node, open_match(packet));
+    bool share = open_is_share(open_flags(packet));
+    uint32_t name = share ? open_name(packet) : open_match(packet);
+    struct request *request = request_named(node, name);
     if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING ||
-        request->accepted || (uint32_t)request->result_peer != packet_src(packet)) {
+        (request->accepted && !share) || (uint32_t)request->result_peer != packet_src(packet)) {
         router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    if (share) {
+        parallel_open(node, port, packet, request);
         return;
     }
     accept_into(node, port, packet, request);

@@ -17,6 +17,8 @@
  *                    <------------------------- CTS   when a receive is posted for it
  *                    OPEN, data ---------------------->
  *
+ *     long, over several paths: as the last one, but for one OPEN for each share (parallel.c)
+ *
  * An RTS of its own says what a request says, for a message that the receiver had no place for.
  *
  * States of a send (enum request_state); a refused circuit is tried again from READY, or from
@@ -54,11 +56,10 @@
 #include "router/notice.h"
 #include "router/router.h"
 
-/* Who has been refused waits before the next try, each node another time (spread_us). */
+/* Who has been refused waits before the next try, each node another time (message_spread_us). */
 enum {
     SPREAD_FACTOR = 0x1e3779b1, /* odd, its high bits mix the low ones */
-    SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled like ANSWER_RETRY_US */
-    SPREAD_DOUBLINGS = 7        /* to a quarter of a second */
+    SPREAD_SHIFT = 22           /* leaves 10 bits: up to 1 ms, doubled like ANSWER_RETRY_US */
 };
 
 /* Frees all requests but that of the collective that is under way: its kernel goes through it to
@@ -74,6 +75,7 @@ void message_reset(struct node *node)
     }
     node_due_collectives_gone(node);
     match_reset(node);
+    parallel_reset(node);
 }
 
 /* The program has ended: what it asked for is dropped. The RTSs that other nodes have stored here
@@ -89,13 +91,17 @@ void message_end(struct node *node)
     node_due_messages(node);
 }
 
-int message_check(const struct node *node, int32_t peer, int32_t tag, bool any)
+int message_peer(const struct node *node, int32_t *peer, int32_t tag, bool any)
 {
-    bool peer_is =
-        (any && peer == ECUBE_ANY) || (peer >= 0 && (uint32_t)peer < node->router.network.nodes);
+    bool of_any = any && *peer == ECUBE_ANY;
+    uint32_t at = *peer >= 0 ? map_node(node, (uint32_t)*peer) : NETWORK_NO_NODE;
     bool tag_is = (any && tag == ECUBE_ANY) || tag >= 0;
 
-    return peer_is && tag_is ? E_OK : E_ARGUMENT;
+    if (!tag_is || (!of_any && at == NETWORK_NO_NODE)) {
+        return E_ARGUMENT;
+    }
+    *peer = of_any ? ECUBE_ANY : (int32_t)at;
+    return E_OK;
 }
 
 /* Checks what a program asks for, then makes the request; its number, or why not. E_FULL: the
@@ -104,7 +110,8 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
                        enum request_kind kind, struct request **made)
 {
     bool receives = kind == REQUEST_RECEIVE;
-    int status = message_check(node, message->peer, message->tag, receives);
+    int32_t peer = message->peer;
+    int status = message_peer(node, &peer, message->tag, receives);
     uint8_t *data = receives ? program_writable(node, message->data, message->bytes)
                              : program_memory(node, message->data, message->bytes);
 
@@ -118,7 +125,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     if (!request) {
         return E_FULL;
     }
-    request->peer = message->peer;
+    request->peer = peer;
     request->tag = message->tag;
     /* No bytes need no address; this one is only a place that is the kernel's to point at. */
     request->data = data ? data : node->config.program;
@@ -170,6 +177,11 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
     if ((uint32_t)request->peer == node->router.id && !unanswered_before(node, request)) {
         match_self(node, request);
     }
+    if (request->bytes > OPEN_INLINE_MAX) {
+        request->shares = (uint8_t)parallel_shares(node, (uint32_t)request->peer, request->bytes,
+                                                   node->paths ? node->paths : message->paths);
+        request->announce = request->shares > 0;
+    }
     return number;
 }
 
@@ -219,8 +231,12 @@ void message_answer(struct node *node, const struct answer *answer)
     /* CANCEL for a CTS of this node. A receive whose circuit has come already stays as it is: the
      * CANCEL is for a CTS that was repeated. */
     if (answer->kind == PACKET_CANCEL && request && request->kind == REQUEST_RECEIVE &&
-        request->state == STATE_MOVING && !request->accepted &&
-        (uint32_t)request->result_peer == peer) {
+        request->state == STATE_MOVING && (uint32_t)request->result_peer == peer &&
+        (!request->accepted || request->shares > 0)) {
+        if (request->accepted) {
+            parallel_cancel(node, request);
+            return;
+        }
         /* This receive has answered an RTS that is no more. It looks for another message, under
          * another name: an RTS that came more than once had more than one CTS, and the CANCEL for
          * the second one must not free the receive again. */
@@ -266,12 +282,12 @@ void message_answer(struct node *node, const struct answer *answer)
 /* How long a message waits that a hop has refused. Longer each time: on a long ring most links
  * would otherwise be held by circuits that are refused in the end. From the second time on another
  * time on each node and at each try: two that have refused each other would come together again. */
-static uint32_t spread_us(const struct node *node, struct request *request)
+uint32_t message_spread_us(const struct node *node, uint8_t *refusals)
 {
-    uint32_t tries = request->refusals;
+    uint32_t tries = *refusals;
 
     if (tries < SPREAD_DOUBLINGS) {
-        request->refusals++;
+        (*refusals)++;
     }
     if (tries == 0) {
         return ANSWER_RETRY_US;
@@ -294,8 +310,8 @@ static void refused(struct node *node, struct request *request, int status)
         /* A hop was busy with another message's circuit (E_REFUSED) or is still in a collective
          * that this message comes behind (E_BUSY). The latter is over soon as a rule, but may never
          * be when it has failed for a dead link: so it is asked early, then later and later. */
-        uint32_t wait_us =
-            status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
+        uint32_t wait_us = status == E_BUSY ? (uint32_t)SOON_US << request->early
+                                            : message_spread_us(node, &request->refusals);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
         request->again_us = node->now_us + wait_us;
         if (status == E_BUSY && request->early < SOON_DOUBLINGS) {
@@ -407,6 +423,10 @@ static void pump_send(struct node *node, struct request *request)
     const struct request *before = NULL;
 
     /* The receive is fixed by its CTS, so here nothing can overtake any more. */
+    if (request->state == STATE_READY && request->shares > 0) {
+        parallel_pump(node, request);
+        return;
+    }
     if (request->state == STATE_READY) {
         open_circuit(node, request, request->match, 0);
         return;

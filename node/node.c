@@ -189,6 +189,7 @@ static void take_start(struct node *node, const struct notice *notice)
     node_due_program(node);
     node->clock_ns = start.model_ns;
     node->attended = start.attended;
+    node->paths = start.paths;
 }
 
 /* QUEUED, RETRY, CTS and CANCEL answer an RTS, an OFFER or a COLLECT of this node; CANCEL also
@@ -271,7 +272,7 @@ static void take_packet(struct node *node, const struct notice *notice)
 }
 
 /* A token says in its highest byte whose circuit it is, and below that which use of it: each of the
- * five drops what is about an earlier one. */
+ * six drops what is about an earlier one. */
 static void take_notice(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
@@ -285,6 +286,8 @@ static void take_notice(struct node *node, const struct notice *notice)
     case NOTICE_FILLED:
         if (notice->token >> 24 == TOKEN_REQUEST) {
             message_notice(node, notice);
+        } else if (notice->token >> 24 == TOKEN_SHARE) {
+            parallel_notice(node, notice);
         } else if (notice->token >> 24 == TOKEN_STEP) {
             engine_notice(&node->engine, &node->router, notice);
         } else if (notice->token >> 24 == TOKEN_OUTPUT) {
@@ -375,6 +378,10 @@ bool node_take_start(struct node *node, struct node_start *start)
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
     node->program_pc = node->program_lr = 0;
+    if (!map_take(node)) {
+        program_end(node, PROGRAM_EXITED, E_FORMAT);
+        return false;
+    }
     *start = (struct node_start){.entry = load->entry,
                                  .stack_top = node->config.stack_top,
                                  .block = load->block,

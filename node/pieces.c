@@ -284,7 +284,8 @@ static void take_program(struct node *node, const struct load_program *program)
 }
 
 /* Whether all own segments lie between the image's address and top, also those that are not sent
- * now; takes the place of the private block, and counts the bytes of those that are. */
+ * now; takes the places of the private block and the map, and counts the bytes of those that
+ * are. */
 static bool take_places(struct node *node, const struct load_list *list)
 {
     struct load *load = &node->load;
@@ -302,6 +303,10 @@ static bool take_places(struct node *node, const struct load_list *list)
         if (segment.flags & LOAD_BLOCK) {
             load->block = segment.address;
             load->block_bytes = segment.bytes;
+        }
+        if (segment.flags & LOAD_MAP) {
+            load->map = segment.address;
+            load->map_bytes = segment.bytes;
         }
         load->held_bytes += i >= load->from_segment && i < load->to_segment ? segment.bytes : 0;
     }

@@ -253,6 +253,7 @@ static void say_wait(const struct node *node, const struct request *request,
         state->peer = state->tag = ECUBE_ANY;
         state->bytes = wait_requests(node, numbers);
     } else if (state->wait == WAIT_PROBE && wait_probed(node, &probe)) {
+        (void)message_peer(node, &probe.peer, probe.tag, true);
         state->peer = probe.peer;
         state->tag = probe.tag;
     } else if (state->wait == WAIT_REGION) {

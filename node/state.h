@@ -16,6 +16,7 @@
 #include "drivers/status.h"
 #include "node/node.h"
 #include "node/sha256.h"
+#include "network/paths.h"
 #include "router/port.h"
 #include "router/state.h"
 #include "wire/gather.h"
@@ -32,6 +33,7 @@ enum {
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an RTS, OFFER or COLLECT without an answer is repeated */
     ANSWER_RETRY_US = 2 * 1000,        /* next try after RETRY, or after a busy hop */
+    SPREAD_DOUBLINGS = 7,              /* of that: to a quarter of a second */
     SOON_US = 100,                     /* after a hop that is still in a collective; */
     SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
@@ -79,6 +81,12 @@ struct request {
     uint64_t issue_ns, done_ns, again_us;
     int32_t result_peer, result_tag;
     uint32_t result_bytes, result_steps;
+    /* of a message over several paths (parallel.c): how many shares it has, 0: it is no such one;
+     * those that have no answer yet, and those of which bytes may still move; receive: those that
+     * have come, a bit for each, and their bytes */
+    uint8_t shares, unanswered, moving;
+    uint16_t shares_come;
+    uint32_t share_bytes;
 };
 
 /* An entry of the unexpected-message queue: a message that no receive has asked for yet. */
@@ -159,6 +167,7 @@ struct load {
     uint32_t top;             /* where free memory begins: the list lies there */
     /* of the program, as in struct node_start */
     uint32_t entry, code_end, constants_end, data_start, data_end, block, block_bytes;
+    uint32_t map, map_bytes; /* its map; no bytes: it has none */
     uint32_t child_match;
     uint64_t clock_ns, again_us;
     uint32_t listed;     /* bytes of the list that have come and are hashed */
@@ -239,6 +248,26 @@ enum report_due {
     REPORT_DUE_STATE = 8
 };
 
+enum share_state { SHARE_WAITS, SHARE_OPENING, SHARE_STANDS };
+
+struct share {
+    uint8_t state;    /* enum share_state */
+    uint8_t refusals; /* counted up to SPREAD_DOUBLINGS */
+    uint8_t early;    /* refusals with E_BUSY, up to SOON_DOUBLINGS */
+    uint32_t at, bytes;
+    uint64_t again_us;
+};
+
+/* The message whose shares are being set up: one at a time (parallel.c). */
+struct parallel {
+    bool busy;
+    bool listed;     /* a circuit that has no answer yet reads its hops here: */
+    uint32_t reader; /* its token */
+    uint8_t request, count;
+    struct share share[NETWORK_PATHS_MAX];
+    uint8_t list[HOP_LIST_BYTES_MAX];
+};
+
 /* A CANCEL that is owed for a CTS whose message is no more. */
 struct cancel {
     uint32_t dst, name;
@@ -274,6 +303,7 @@ struct node {
     uint8_t dead_reason[PORTS_MAX];
     struct router router;
     struct engine engine;
+    struct network_map map; /* of the program, whose guest alone is kept: the network's `map` */
 
     uint64_t now_us; /* of the present step or call: the only clock that this room reads */
     struct node_config config;
@@ -287,7 +317,8 @@ struct node {
     uint32_t program_pc, program_lr;      /* at its last interrupt; 0: there was none yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
     bool aborted;                         /* the program has ended, and with it the run */
-    bool cut; /* a request has ended with E_LINK_DEAD; links do not come back */
+    bool cut;      /* a request has ended with E_LINK_DEAD; links do not come back */
+    uint8_t paths; /* that long messages of this program go over, 0: as it says */
     uint8_t cancel_count;
     struct cancel cancels[CANCELS_MAX];        /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
@@ -297,6 +328,7 @@ struct node {
     uint32_t output_address, output_count;
     struct gather gather;
     struct region region;
+    struct parallel parallel;
     uint8_t pool_free[POOL_MAX]; /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
@@ -315,12 +347,24 @@ enum token_kind {
     TOKEN_STEP = 2,
     TOKEN_IMAGE = 3,
     TOKEN_OUTPUT = 4,
-    TOKEN_REGION = 5
+    TOKEN_REGION = 5,
+    TOKEN_SHARE = 6
 };
 
 static inline uint32_t token_make(enum token_kind kind, unsigned generation, unsigned index)
 {
     return (uint32_t)kind << 24 | (generation & 0xff) << 8 | index;
+}
+
+/* The same of a share of a message, with its number. */
+static inline uint32_t token_share(unsigned generation, unsigned index, unsigned number)
+{
+    return token_make(TOKEN_SHARE, generation, index) | number << 16;
+}
+
+static inline unsigned token_number(uint32_t token)
+{
+    return token >> 16 & 0xff;
 }
 
 /* A new request of the program; NULL when all are in use. */
@@ -367,9 +411,26 @@ bool wait_probed(const struct node *node, struct ecube_abi_probe *probe);
 void message_reset(struct node *node);
 /* The program has ended: its requests are dropped, and those whose RTS is here get CANCEL. */
 void message_end(struct node *node);
-/* E_ARGUMENT: no message can have this peer and tag; `any`: both may be ECUBE_ANY. */
-int message_check(const struct node *node, int32_t peer, int32_t tag, bool any);
+/* Turns the rank of a peer into its node. E_ARGUMENT: no message can have this peer and tag; `any`:
+ * both may be ECUBE_ANY. */
+int message_peer(const struct node *node, int32_t *peer, int32_t tag, bool any);
 int message_send(struct node *node, const struct ecube_abi_message *message);
+/* How long a circuit waits that a hop has refused; counts the refusal. */
+uint32_t message_spread_us(const struct node *node, uint8_t *refusals);
+
+/* How many shares a message of this node goes in over at most so many paths; 0: in none. */
+unsigned parallel_shares(const struct node *node, uint32_t peer, uint32_t bytes, unsigned paths);
+/* Sets up circuits of a message whose receive stands ready. */
+void parallel_pump(struct node *node, struct request *request);
+/* Word of the circuit of a share, of a send or a receive. */
+void parallel_notice(struct node *node, const struct notice *notice);
+/* The circuit of a share has come for a receive: it is accepted or refused. */
+void parallel_open(struct node *node, unsigned port, const uint8_t *packet,
+                   struct request *request);
+/* The sender has given a message up of which shares have come; false: none have, or all. */
+bool parallel_cancel(struct node *node, struct request *request);
+/* The program has ended. */
+void parallel_reset(struct node *node);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
 /* Gives up a receive, if no message has found it. */
 void message_cancel(struct node *node, struct request *request);
@@ -512,6 +573,13 @@ bool gather_pump(struct node *node);
 uint64_t gather_deadline(const struct node *node);
 /* Every circuit's end is in the clocks of the two ports that it had: the latest of this node. */
 uint64_t node_busy_until(const struct node *node);
+
+/* Takes the map of the program that starts; false: it is none (map.c). */
+bool map_take(struct node *node);
+/* The node of a rank, or NETWORK_NO_NODE; the rank at a node; the system call HOPS. */
+uint32_t map_node(const struct node *node, uint32_t rank);
+uint32_t map_rank(const struct node *node, uint32_t at);
+int map_hops(const struct node *node, uint32_t rank);
 
 /* The system call REGION. */
 int region_wait(struct node *node, bool *blocked);

@@ -34,13 +34,19 @@ static int tell(struct node *node, uint32_t address, const struct ecube_abi_resu
     return E_OK;
 }
 
+/* A message's other end, as the program knows it. */
+static int32_t rank_of_peer(const struct node *node, int32_t peer)
+{
+    return peer < 0 ? peer : (int32_t)map_rank(node, (uint32_t)peer);
+}
+
 /* Hands over the result of a request that is done, and frees the request. The program's clock has
  * waited for it in model time. A bad address fails before the request is freed, so that the program
  * can ask again and loses no result. */
 static int take_result(struct node *node, struct request *request, uint32_t address)
 {
     struct ecube_abi_result result = {.status = request->status,
-                                      .peer = request->result_peer,
+                                      .peer = rank_of_peer(node, request->result_peer),
                                       .tag = request->result_tag,
                                       .bytes = request->result_bytes,
                                       .steps = request->result_steps,
@@ -50,7 +56,7 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
     /* A send tells what it was asked to send, a collective has no single peer. Only a receive
      * learns these. */
     if (request->kind == REQUEST_SEND) {
-        result.peer = request->peer;
+        result.peer = rank_of_peer(node, request->peer);
         result.tag = request->tag;
         result.bytes = request->bytes;
     } else if (request->kind == REQUEST_COLLECTIVE) {
@@ -230,7 +236,7 @@ int wait_probe(struct node *node, const uint32_t arguments[4], bool *blocked)
     if (!read_probe(node, arguments[0], &probe)) {
         return E_FAULT;
     }
-    if (message_check(node, probe.peer, probe.tag, true) != E_OK) {
+    if (message_peer(node, &probe.peer, probe.tag, true) != E_OK) {
         return E_ARGUMENT;
     }
     const struct unexpected *message = match_probe(node, probe.peer, probe.tag);
@@ -242,7 +248,7 @@ int wait_probe(struct node *node, const uint32_t arguments[4], bool *blocked)
         node->clock_ns = clock_max(node->clock_ns, message->done_ns);
     }
     node->progress++;
-    struct ecube_abi_result result = {.peer = (int32_t)message->src,
+    struct ecube_abi_result result = {.peer = rank_of_peer(node, (int32_t)message->src),
                                       .tag = (int32_t)message->tag,
                                       .bytes = message->bytes,
                                       .done_ns = node->clock_ns};

@@ -1,5 +1,6 @@
 #include "planner/build.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,21 @@
 
 enum { ROOM_LEAST = 16 };
 
+/* Ends the process if there is no memory. */
+static void *have(void *memory)
+{
+    enum { STATUS_BAD_INPUT = 2 };
+
+    if (!memory) {
+        fputs("ecube: out of memory: this network's plans take more than there is\n", stderr);
+        exit(STATUS_BAD_INPUT);
+    }
+    return memory;
+}
+
 void *planner_memory(uint64_t count, size_t bytes)
 {
-    void *memory = calloc(count ? count : 1, bytes);
-
-    CHECK(memory);
-    return memory;
+    return have(calloc(count ? count : 1, bytes));
 }
 
 /* Doubles at every power of two, so that no room need be kept. */
@@ -25,9 +35,7 @@ void *planner_grow(void *memory, uint64_t count, size_t bytes)
     uint64_t room = count ? 2 * count : ROOM_LEAST;
 
     CHECK(room <= SIZE_MAX / bytes);
-    memory = realloc(memory, room * bytes);
-    CHECK(memory);
-    return memory;
+    return have(realloc(memory, room * bytes));
 }
 
 struct plan *build_begin(const struct network *network, const struct plan_request *request,
@@ -61,6 +69,7 @@ void plan_free(struct plan *plan)
     free(plan->carries);
     free(plan->node_at);
     free(plan->node_circuits);
+    plan_free(plan->ranks);
     free(plan);
 }
 
@@ -116,6 +125,19 @@ void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_
         plan, slots,
         (struct plan_extent){
             .space = (uint8_t)space, .first = first, .length = count, .stride = count, .times = 1});
+}
+
+void slots_add_apart(struct plan *plan, struct slots *slots, enum space space, uint32_t slot)
+{
+    CHECK(slots->at + slots->count == plan->extent_count);
+    struct plan_extent *last = slots->count ? &plan->extents[plan->extent_count - 1] : NULL;
+
+    if (!last || last->space != space || !extent_repeats(last, slot, 1)) {
+        add_extent(
+            plan, slots,
+            (struct plan_extent){
+                .space = (uint8_t)space, .first = slot, .length = 1, .stride = 1, .times = 1});
+    }
 }
 
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count)
@@ -177,6 +199,7 @@ static struct plan_circuit *append(struct plan *plan, uint32_t step, uint32_t fr
                                      .receive_at = receive.at,
                                      .send_count = (uint8_t)send.count,
                                      .receive_count = (uint8_t)receive.count,
+                                     .port = plan->port,
                                      .ports_at = PLAN_DIMENSION_ORDER,
                                      .blocks = slots_count(plan, send)};
     return circuit;
@@ -271,6 +294,29 @@ bool ranges_next(struct slot_ranges *ranges, struct slot_range *range)
         ranges->extent++;
     }
     return true;
+}
+
+bool ranges_next_slot(struct slot_ranges *ranges, struct slot_range *range)
+{
+    if (range->count > 1) {
+        range->first++;
+        range->count--;
+        return true;
+    }
+    return ranges_next(ranges, range);
+}
+
+uint32_t *plan_slots_index(const struct plan *plan, uint32_t *total)
+{
+    uint32_t nodes = plan->network.nodes, *at;
+
+    at = planner_memory((uint64_t)nodes * SPACES, sizeof *at);
+    *total = 0;
+    for (uint32_t i = 0; i < nodes * SPACES; i++) {
+        at[i] = *total;
+        *total += plan_slots_at(plan, i % SPACES, i / SPACES);
+    }
+    return at;
 }
 
 uint32_t plan_slots_at(const struct plan *plan, unsigned space, uint32_t rank)

@@ -38,6 +38,8 @@ struct plan *build_begin(const struct network *network, const struct plan_reques
 struct slots slots_begin(const struct plan *plan);
 void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_t first,
                uint32_t count);
+/* The same of one slot, which an invariant plan moves by itself, as those of slots_apart. */
+void slots_add_apart(struct plan *plan, struct slots *slots, enum space space, uint32_t slot);
 /* A list of one range. */
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count);
 /* One list of slots `stride` apart. An invariant plan moves each by itself, even where they lie
@@ -49,7 +51,8 @@ struct slots slots_apart(struct plan *plan, enum space space, uint32_t first, ui
  * extent has it too. */
 bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count);
 
-/* A circuit in dimension order, and one that leaves over the ports given. */
+/* A circuit in dimension order, and one that leaves over the ports given: by plan->port of its
+ * nodes. In a step a node has those of port 0 first. */
 void build_circuit(struct plan *plan, uint32_t step, uint32_t from, uint32_t to, struct slots send,
                    struct slots receive, uint8_t flags);
 void build_routed(struct plan *plan, uint32_t step, uint32_t from, uint32_t to, struct slots send,
@@ -57,8 +60,10 @@ void build_routed(struct plan *plan, uint32_t step, uint32_t from, uint32_t to, 
 void build_copy(struct plan *plan, uint32_t step, uint32_t node, struct slots from, struct slots to,
                 uint8_t flags);
 
-/* Lets circuits of a plan of all nodes go ahead wherever they may (ahead.c). */
+/* Lets circuits of a plan of all nodes go ahead wherever they may, and no others (ahead.c). */
 void build_ahead(struct plan *plan);
+/* The same, but a node's first circuit from a step on waits for all that it has done before. */
+void build_ahead_parted(struct plan *plan, uint32_t step);
 
 /* Whether the plan has so many circuits that it would not fit, which is noted. */
 bool build_too_many(struct plan *plan, uint64_t circuits);
@@ -72,6 +77,13 @@ struct slot_ranges {
 
 struct slot_ranges ranges_of(const struct plan *plan, struct slots slots, uint32_t by);
 bool ranges_next(struct slot_ranges *ranges, struct slot_range *range);
+
+/* The next slot, range->first, one by one; begins with an empty range. */
+bool ranges_next_slot(struct slot_ranges *ranges, struct slot_range *range);
+
+/* Of a plan of all nodes: where the slots of each begin, [node * SPACES + space], when all stand in
+ * one row; how many these are. The caller's to free. */
+uint32_t *plan_slots_index(const struct plan *plan, uint32_t *total);
 
 /* Whether slots of a space go along when node 0 is moved: those that there are for every rank. */
 bool space_is_translated(const struct plan *plan, unsigned space);
@@ -111,5 +123,6 @@ static inline uint32_t sender_to_zero(const struct plan *plan, const struct plan
 uint32_t plan_slots_at(const struct plan *plan, unsigned space, uint32_t rank);
 
 /* The block that belongs into a slot of SEND at first, or of RECEIVE at last: source * nodes +
- * destination, each 0 where the spaces do not tell it; of a vector its segment. */
+ * destination, each 0 where the spaces do not tell it; of a vector its segment; of movements
+ * source * MOVEMENTS_MAX + movement. */
 uint64_t plan_block_of(const struct plan *plan, enum space space, uint32_t node, uint32_t slot);

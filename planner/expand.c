@@ -24,6 +24,7 @@ static void add_translated(struct plan *all, const struct plan *plan,
     struct slots send = translated(all, plan, sent_slots(circuit), by);
     struct slots receive = translated(all, plan, received_slots(circuit), by);
 
+    all->port = circuit->port;
     if (is_copy(circuit)) {
         build_copy(all, circuit->step, by, send, receive, circuit->flags);
     } else if (circuit->ports_at == PLAN_DIMENSION_ORDER) {
@@ -42,6 +43,7 @@ struct plan *plan_expand(const struct plan *plan)
 
     all->algorithm = plan->algorithm;
     all->segments = plan->segments;
+    all->sums_apart = plan->sums_apart;
     all->type = plan->type;
     all->choice = plan->choice;
     all->bytes_min = plan->bytes_min;

@@ -391,7 +391,7 @@ const uint8_t *circuit_open_at(const struct router *router, unsigned port)
 
 /* Model time at which a circuit's bytes begin to flow into this node. */
 static uint64_t start_of(const struct router *router, const struct port *in, const uint8_t *packet,
-                         uint64_t ready_ns)
+                         const struct circuit_sink *sink)
 {
     uint64_t start_ns = open_clock(packet);
 
@@ -401,13 +401,12 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
         start_ns = clock_max(start_ns,
                              in->chain_ns + (uint64_t)packet_hops(packet) * router->profile.tau_ns);
     }
-    if (!router->profile.all_port) {
-        start_ns = clock_max(start_ns, open_free(packet));
+    start_ns = clock_max(start_ns, open_free(packet));
+    unsigned place = identity_port(router, sink->port);
+    if (place < CLOCK_PORTS_MAX) {
+        start_ns = clock_max(start_ns, router->receive_free_ns[place]);
     }
-    if (!identity_ports_apart(router)) {
-        start_ns = clock_max(start_ns, router->receive_free_ns);
-    }
-    return clock_max(start_ns, ready_ns);
+    return clock_max(start_ns, sink->ready_ns);
 }
 
 /* The model time of completion is known here, before a byte has come: the papers' cost depends on
@@ -419,12 +418,15 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
 
     CHECK(packet);
     struct circuit *circuit = circuit_held(in);
-    uint64_t done_ns = start_of(router, in, packet, sink->ready_ns) +
+    uint64_t done_ns = start_of(router, in, packet, sink) +
                        clock_transfer(&router->profile, packet_hops(packet), open_charged(packet));
     struct accept_body accept = {.done_ns = done_ns,
                                  .other_length = circuit->flags & OPEN_SCHEDULE &&
                                                  circuit->length != sink->room + sink->more};
-    router->receive_free_ns = done_ns;
+    unsigned place = identity_port(router, sink->port);
+    if (place < CLOCK_PORTS_MAX) {
+        router->receive_free_ns[place] = done_ns;
+    }
     router->progress++;
     in->chain_src = packet_src(packet);
     in->chain_ns = done_ns;

@@ -34,6 +34,7 @@ struct circuit_source {
      * stays where it is, as data does */
     const uint8_t *hops;
     uint64_t issue_ns; /* model time at which the source issues it */
+    uint8_t port;      /* enum circuit_port, that it leaves by */
     const uint8_t *data[2];
     uint32_t bytes[2];
     uint32_t more; /* bytes behind them, which come later; none with OPEN_INLINE */
@@ -48,6 +49,7 @@ struct circuit_sink {
     uint32_t more; /* bytes behind the room that are wanted too */
     uint32_t token;
     uint64_t ready_ns; /* model time at which the receiver was ready */
+    uint8_t port;      /* enum circuit_port, that it comes by */
 };
 
 /* Takes a packet of circuits that has come in at a port; false when it breaks the protocol. */
@@ -84,5 +86,6 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
  * to one other: the bytes of each are announced, all take one path, and none waits for its turn. */
 static inline bool circuit_chains(uint8_t flags)
 {
-    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE | OPEN_ROUTE));
+    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE | OPEN_ROUTE)) &&
+           !open_is_share(flags);
 }

@@ -44,18 +44,23 @@ uint64_t identity_xi(const struct router *router, uint32_t dst)
     return router->role == ROLE_HOST || dst == ID_HOST ? host_ns(router, xi) : xi;
 }
 
-uint32_t identity_tau(const struct router *router, unsigned port)
+uint64_t identity_tau(const struct router *router, unsigned port)
 {
     uint64_t tau = router->profile.tau_ns;
     bool host = router->role == ROLE_HOST || port >= router->network.ports;
 
-    return (uint32_t)(host ? host_ns(router, tau) : tau);
+    return host ? host_ns(router, tau) : tau;
 }
 
-bool identity_ports_apart(const struct router *router)
+unsigned identity_port(const struct router *router, enum circuit_port port)
 {
-    return router->profile.all_port ||
-           (router->role == ROLE_HOST && router->network.host_links > 0);
+    bool apart = router->role == ROLE_HOST && router->network.host_links > 0;
+
+    if (apart || port == PORT_UNTIMED ||
+        (port == PORT_FIRST && clock_all_ports(&router->profile))) {
+        return CLOCK_PORTS_MAX;
+    }
+    return port == PORT_FIRST ? 0 : port - PORT_NAMED;
 }
 
 /* The network that a HELLO names; false: there is no such network. */
@@ -82,8 +87,9 @@ static void learn(struct router *router, const struct hello *hello, const struct
     router->profile = (struct profile){.xi_ns = hello->xi_ns,
                                        .tau_ns = hello->tau_ns,
                                        .element_ns = hello->element_ns,
+                                       .element_bytes = hello->element_bytes,
                                        .sigma_permille = hello->sigma_permille,
-                                       .all_port = hello->all_port};
+                                       .ports = hello->ports};
     router->dead_after_ms = hello->dead_after_ms;
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
@@ -181,13 +187,14 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .host_links = router->network.host_links,
                             .dims = router->network.dims,
                             .heard = channel_heard(channel),
-                            .all_port = router->profile.all_port,
+                            .ports = router->profile.ports,
                             .data_window = channel->data_window,
                             .control_window = CONTROL_WINDOW,
                             .sigma_permille = router->profile.sigma_permille,
                             .xi_ns = router->profile.xi_ns,
                             .tau_ns = router->profile.tau_ns,
                             .element_ns = router->profile.element_ns,
+                            .element_bytes = router->profile.element_bytes,
                             .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN,
                             .dead_after_ms = router->dead_after_ms};
     for (unsigned k = 0; k < HELLO_SIZES_MAX && k < router->network.dims; k++) {

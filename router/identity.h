@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "router/clock.h"
+
 struct hello;
 struct network;
 struct router;
@@ -24,9 +26,8 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
 /* The start-up of a message of this router's to `dst`, and the time of its hop over a port: those
  * to and from the host, and of its links, are sigma times those between nodes. */
 uint64_t identity_xi(const struct router *router, uint32_t dst);
-uint32_t identity_tau(const struct router *router, unsigned port);
+uint64_t identity_tau(const struct router *router, unsigned port);
 
-/* Whether the send and receive ports of this router are one for each link, so that what goes over
- * one link does not wait for what went over another: so it is at a host with a link for each range.
- */
-bool identity_ports_apart(const struct router *router);
+/* The times from which on a circuit's port is free, both ways, are at this place; CLOCK_PORTS_MAX:
+ * it waits for none. */
+unsigned identity_port(const struct router *router, enum circuit_port port);

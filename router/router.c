@@ -470,8 +470,8 @@ bool router_quiet(const struct router *router)
 
 void router_reset_clocks(struct router *router)
 {
-    router->send_free_ns = 0;
-    router->receive_free_ns = 0;
+    memset(router->send_free_ns, 0, sizeof router->send_free_ns);
+    memset(router->receive_free_ns, 0, sizeof router->receive_free_ns);
     router->schedules_done = router->schedule = 0;
     for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].free_ns = 0;

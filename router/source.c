@@ -81,6 +81,7 @@ static void write_open(const struct router *router, struct source *source)
     const struct circuit_source *circuit = &source->circuit;
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    unsigned place = identity_port(router, circuit->port);
     struct open_body open = {.length = source->length,
                              .match = circuit->match,
                              .tag = circuit->tag,
@@ -89,7 +90,7 @@ static void write_open(const struct router *router, struct source *source)
                              .flags = circuit->flags,
                              .generation = circuit->generation,
                              .clock_ns = circuit->issue_ns + identity_xi(router, circuit->dst),
-                             .free_ns = identity_ports_apart(router) ? 0 : router->send_free_ns};
+                             .free_ns = place < CLOCK_PORTS_MAX ? router->send_free_ns[place] : 0};
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
                 circuit->dst);
     open_pack(packet, &open);
@@ -317,10 +318,11 @@ bool source_answer(struct router *router, unsigned index, int status, struct acc
     unsigned number = router->opening[index];
     struct source *source = &router->sources[number];
     bool follow = bytes_follow(source, status);
+    unsigned place = identity_port(router, source->circuit.port);
 
     leave_opening(router, index);
-    if (status == E_OK) {
-        router->send_free_ns = accept.done_ns;
+    if (status == E_OK && place < CLOCK_PORTS_MAX) {
+        router->send_free_ns[place] = accept.done_ns;
     }
     *notice_add(router) = (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
                                           .token = source->circuit.token,

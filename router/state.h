@@ -108,7 +108,7 @@ struct router {
     uint32_t slots_free;
     /* epoch of the last schedule that this node has completed; of the one that turn_total is of */
     uint16_t schedules_done, schedule;
-    uint64_t send_free_ns, receive_free_ns;
+    uint64_t send_free_ns[CLOCK_PORTS_MAX], receive_free_ns[CLOCK_PORTS_MAX];
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t packets_forwarded, packets_dropped, circuits_refused;
     uint32_t progress;

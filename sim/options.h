@@ -14,7 +14,7 @@
 #include "router/clock.h"
 #include "sim/core/fault.h"
 
-enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 440 };
+enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 640 };
 
 /* A collective has the number of its operation; those that have a name here are used by it. */
 enum sim_scenario {
@@ -56,6 +56,7 @@ struct sim_listener {
 struct sim_options {
     struct network network;
     struct profile profile;
+    uint8_t paths; /* that long messages go over, 0: as programs say */
     enum sim_scenario scenario;
     const char *algorithm;         /* that makes the plans; NULL: the cheapest */
     uint32_t sizes[SIM_SIZES_MAX]; /* bytes */

@@ -10,12 +10,14 @@
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   of a message: its name in the CTS, OFFER or COLLECT; of a schedule's circuit: the step;
- *           of a request (OPEN_REQUEST): bits 0 to 15 of the sender's name for it and, with
- *           OPEN_BEHIND, of its name for the request before it that has no answer yet, as in an
- *           RTS (message.h)
- *   tag     of a message: its tag; of a download or gather (OPEN_IMAGE): so many bytes in front of
- *           it take no model time, for they only say what the data is
+ *   match   of a message: its name in the CTS, OFFER or COLLECT; of a schedule's circuit: the step
+ *           in bits 0 to 15, the port in those above; of a request (OPEN_REQUEST): bits 0 to 15 of
+ *           the sender's name for it and, with OPEN_BEHIND, of its name for the request before it
+ *           that has no answer yet, as in an RTS (message.h); of a share (OPEN_SHARE): bits 0 to
+ *           15 of the name in the CTS, then the number of the share and how many there are, u8 each
+ *   tag     of a message: its tag; of a share: where in the message it begins; of a download or
+ *           gather (OPEN_IMAGE): so many bytes in front of it take no model time, for they only say
+ *           what the data is
  *   epoch   of its schedule; of a message: of the last schedule that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says
@@ -77,6 +79,7 @@ enum open_flag {
     OPEN_ROUTE = 16,   /* goes as its hop list says; refused where it would have to wait */
     OPEN_REQUEST = 32, /* a long message's announcement too: RTS and OPEN in one */
     OPEN_BEHIND = 64,  /* with OPEN_REQUEST: match names another request before it */
+    OPEN_SHARE = 64,   /* without: a part of a message, which comes over a path of its own */
     OPEN_OUTPUT = 128  /* with OPEN_IMAGE: part of a gather, not of a download (gather.h) */
 };
 
@@ -142,6 +145,17 @@ static inline uint32_t open_length(const uint8_t *packet)
     return get32(packet + 16);
 }
 
+/* The match of a schedule's circuit of a step, by a port; and the step of such a match. */
+static inline uint32_t open_match_of(uint16_t step, uint8_t port)
+{
+    return step | (uint32_t)port << 16;
+}
+
+static inline uint16_t open_match_step(uint32_t match)
+{
+    return (uint16_t)match;
+}
+
 static inline uint32_t open_match(const uint8_t *packet)
 {
     return get32(packet + 20);
@@ -166,6 +180,27 @@ static inline uint32_t open_name(const uint8_t *packet)
 static inline uint32_t open_behind(const uint8_t *packet)
 {
     return open_flags(packet) & OPEN_BEHIND ? NAME_BIT | get16(packet + 22) : 0;
+}
+
+/* Whether an OPEN with these flags is a share of a message; what `match` holds then. */
+static inline bool open_is_share(uint8_t flags)
+{
+    return (flags & (OPEN_REQUEST | OPEN_SHARE)) == OPEN_SHARE;
+}
+
+static inline uint32_t open_share_match(uint32_t name, uint32_t number, uint32_t count)
+{
+    return (name & 0xffff) | number << 16 | count << 24;
+}
+
+static inline unsigned open_share_number(const uint8_t *packet)
+{
+    return packet[22];
+}
+
+static inline unsigned open_share_count(const uint8_t *packet)
+{
+    return packet[23];
 }
 
 static inline uint32_t open_tag(const uint8_t *packet)

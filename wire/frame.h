@@ -20,13 +20,13 @@
  * has not been heard yet. So frames for earlier incarnations, which the cable still holds, are
  * dropped. An end whose own incarnation is 0 takes frames for all.
  *
- * HELLO payload (56 bytes):
+ * HELLO payload (58 bytes):
  *
  *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u4, host links u4 | 9 dims u8
- *   10 heard u8 | 11 all_port u8 | 12 data window u32 | 16 control window u16
+ *   10 heard u8 | 11 ports u8 | 12 data window u32 | 16 control window u16
  *   18 sigma permille u16
  *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32 | 36 dead after ms u32
- *   40 last u16[8]
+ *   40 last u16[8] | 56 element bytes u16
  *
  * Host links: 0, at node 0 and its neighbours; else 1 + their logarithm, one for each range.
  *
@@ -46,9 +46,9 @@ enum {
     FRAME_CHECK_BYTES = 4,
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
-    HELLO_BYTES = 56,
+    HELLO_BYTES = 58,
     HELLO_SIZES_MAX = 8,
-    PROTOCOL_VERSION = 16,
+    PROTOCOL_VERSION = 21,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -109,13 +109,14 @@ struct hello {
     uint16_t host_links; /* one for each range, a power of two; 0: at node 0 and its neighbours */
     uint8_t dims;
     uint8_t heard; /* enum hello_heard: what the sender has of this link's other end */
-    uint8_t all_port;
+    uint8_t ports;
     uint32_t data_window;
     uint16_t control_window;
     uint16_t sigma_permille;
     uint32_t xi_ns;
     uint32_t tau_ns;
     uint32_t element_ns;
+    uint16_t element_bytes; /* 0 and 1: an element is a byte */
     uint32_t peer_id;       /* whom the sender expects here; ID_UNKNOWN if it does not know */
     uint32_t dead_after_ms; /* how long a link may be silent that owes an acknowledgement */
     /* the highest coordinate of each dimension, the fastest first; of a cube nothing */
@@ -228,7 +229,7 @@ static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
     bytes[8] = (uint8_t)(hello->network | hello_host_links(hello->host_links) << 4);
     bytes[9] = hello->dims;
     bytes[10] = hello->heard;
-    bytes[11] = hello->all_port;
+    bytes[11] = hello->ports;
     put32(bytes + 12, hello->data_window);
     put16(bytes + 16, hello->control_window);
     put16(bytes + 18, hello->sigma_permille);
@@ -240,6 +241,7 @@ static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
     for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         put16(bytes + 40 + 2 * k, hello->last[k]);
     }
+    put16(bytes + 56, hello->element_bytes);
 }
 
 /* False when there are fewer than HELLO_BYTES. */
@@ -256,7 +258,7 @@ static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hel
     hello->host_links = (uint16_t)(1u << (bytes[8] >> 4) >> 1);
     hello->dims = bytes[9];
     hello->heard = bytes[10];
-    hello->all_port = bytes[11];
+    hello->ports = bytes[11];
     hello->data_window = get32(bytes + 12);
     hello->control_window = get16(bytes + 16);
     hello->sigma_permille = get16(bytes + 18);
@@ -268,5 +270,6 @@ static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hel
     for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         hello->last[k] = get16(bytes + 40 + 2 * k);
     }
+    hello->element_bytes = get16(bytes + 56);
     return true;
 }

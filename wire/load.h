@@ -33,8 +33,14 @@
  * string of the one before, for other nodes or at another address; together they are once in a
  * message.
  *
+ * A segment that is LOAD_MAP is a map, the same at all nodes: ranks are elsewhere than at the nodes
+ * of their numbers, and form another network, the guest. Without one rank r is at node r.
+ *
+ *   map       0 nodes u32 | 4 kind u8 of the guest | 5 dims u8 | 6 spare[2] | 8 its sizes u32[16],
+ *             dimension 0 first | 72 the node of each rank u16 | the rank at each node u16
+ *
  * Example  windows of 5 bytes each 2 bytes on; nodes 4 and 5 of 0 to 7 need the 7 bytes from 8 on
- * Units    bytes; ranks
+ * Units    bytes; nodes, but for a map's ranks
  * Context  any; pure. A list that has come over a link is looked at when load_list_open has found
  *          that it may be
  * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
@@ -53,12 +59,15 @@ enum {
     LOAD_SEGMENT_BYTES = 24,
     LOAD_PROGRAMS_MAX = 1024,
     LOAD_SEGMENTS_MAX = 8192,
-    LOAD_LIST_BYTES_MAX = 256 * 1024
+    LOAD_LIST_BYTES_MAX = 256 * 1024,
+    LOAD_MAP_HEADER_BYTES = 72,
+    LOAD_MAP_DIMS_MAX = 16
 };
 
 enum load_flag {
-    LOAD_SAME = 1, /* the string of the segment before */
-    LOAD_BLOCK = 2 /* the private block (run.h): where a program finds all else */
+    LOAD_SAME = 1,  /* the string of the segment before */
+    LOAD_BLOCK = 2, /* the private block (run.h): where a program finds all else */
+    LOAD_MAP = 4    /* which rank is at which node */
 };
 
 struct load_list {
@@ -261,4 +270,63 @@ static inline uint64_t load_data_bytes(const struct load_list *list, uint32_t fr
         bytes += load_piece(list, i, first, count).bytes;
     }
     return bytes;
+}
+
+/* What the ranks of a map form. */
+struct load_map {
+    uint32_t nodes;
+    uint8_t kind, dims;
+    uint32_t sizes[LOAD_MAP_DIMS_MAX];
+};
+
+static inline uint32_t load_map_bytes(uint32_t nodes)
+{
+    return LOAD_MAP_HEADER_BYTES + 4 * nodes;
+}
+
+static inline void load_map_pack(uint8_t *map, const struct load_map *fields)
+{
+    put32(map, fields->nodes);
+    put32(map + 4, fields->kind | (uint32_t)fields->dims << 8);
+    for (unsigned k = 0; k < LOAD_MAP_DIMS_MAX; k++) {
+        put32(map + 8 + 4 * k, fields->sizes[k]);
+    }
+}
+
+/* Puts a rank at a node. */
+static inline void load_map_put(uint8_t *map, uint32_t nodes, uint32_t rank, uint32_t node)
+{
+    put16(map + LOAD_MAP_HEADER_BYTES + 2 * rank, (uint16_t)node);
+    put16(map + LOAD_MAP_HEADER_BYTES + 2 * (nodes + node), (uint16_t)rank);
+}
+
+static inline uint32_t load_map_node(const uint8_t *map, uint32_t rank)
+{
+    return get16(map + LOAD_MAP_HEADER_BYTES + 2 * rank);
+}
+
+static inline uint32_t load_map_rank(const uint8_t *map, uint32_t nodes, uint32_t node)
+{
+    return get16(map + LOAD_MAP_HEADER_BYTES + 2 * (nodes + node));
+}
+
+/* Whether the bytes are a map of so many nodes: each rank is at a node which says that it is, so it
+ * is a permutation. The guest is not looked at. */
+static inline bool load_map_unpack(const uint8_t *map, uint32_t bytes, uint32_t nodes,
+                                   struct load_map *fields)
+{
+    if (bytes < LOAD_MAP_HEADER_BYTES || bytes != load_map_bytes(nodes) || get32(map) != nodes) {
+        return false;
+    }
+    *fields = (struct load_map){.nodes = nodes, .kind = map[4], .dims = map[5]};
+    for (unsigned k = 0; k < LOAD_MAP_DIMS_MAX; k++) {
+        fields->sizes[k] = get32(map + 8 + 4 * k);
+    }
+    for (uint32_t rank = 0; rank < nodes; rank++) {
+        uint32_t node = load_map_node(map, rank);
+        if (node >= nodes || load_map_rank(map, nodes, node) != rank) {
+            return false;
+        }
+    }
+    return fields->dims <= LOAD_MAP_DIMS_MAX;
 }

@@ -15,11 +15,12 @@
  *            48 bytes_min u32 | 52 bytes_max u32: it is the plan for blocks of these sizes |
  *            56 choice u32, ecube_choice (abi.h) of the algorithm that was asked for;
  *            0: the cheapest |
- *            60 type u8, of the elements for which it is; 0: any | 61 spare[3] |
+ *            60 type u8, of the elements for which it is; 0: any | 61 ports u8, of a node, that it
+ *            is for; 255: it counts links alone | 62 spare[2] |
  *            64 carries u16[PLAN_PORTS_MAX]: for each port, how many circuits of the plan its link
  *            carries outwards, other nodes' among them
  *
- *   row      0 bytes u16, to the next row | 2 step u16 | 4 flags u8, enum row_flag | 5 spare |
+ *   row      0 bytes u16, to the next row | 2 step u16 | 4 flags u8, enum row_flag | 5 port u8 |
  *            6 send extents u8 | 7 receive extents u8 | 8 to u32 | 12 from u32 |
  *            16 extents, those sent, then those received | hop list (circuit.h) if it sends |
  *            0 to 3 bytes to a multiple of 4
@@ -30,6 +31,9 @@
  * A row of an invariant plan is written for node 0: where it has a rank, or a slot of a space with
  * one slot for every node, node r reads network_translate(x, r). On a cube 2^j slots that begin at
  * a multiple of 2^j stay together, and are read upwards. Scratch slots are never translated.
+ *
+ * A node has at most one row with circuits for each step and port: it sends and receives by that
+ * port. All of a step are issued at one model time.
  *
  * Where times > 1 stride is at least length. A hop list comes to no node twice. A row that copies
  * has no circuit and takes no time: at this node the slots of the extents sent go to the slots of
@@ -62,7 +66,7 @@ enum plan_kind {
 };
 
 enum {
-    PLAN_FORM = 2,
+    PLAN_FORM = 3,
     PLAN_PORTS_MAX = 16,
     PLAN_HEADER_BYTES = 64 + 2 * PLAN_PORTS_MAX,
     PLAN_ROW_BYTES = 16, /* without extents and hop list */
@@ -96,13 +100,14 @@ struct plan_header {
     uint8_t operation, algorithm;
     uint16_t segments;
     uint32_t scratch, rows, steps, bytes_min, bytes_max, choice;
-    uint8_t type;
+    uint8_t type, ports;
     uint16_t carries[PLAN_PORTS_MAX];
 };
 
 struct plan_row {
     uint16_t bytes, step;
     uint8_t flags; /* enum row_flag */
+    uint8_t port;
     uint8_t send_extents, receive_extents;
     uint32_t to, from;
 };
@@ -152,7 +157,7 @@ static inline void plan_header_pack(uint8_t *part, const struct plan_header *hea
     put32(part + 48, header->bytes_min);
     put32(part + 52, header->bytes_max);
     put32(part + 56, header->choice);
-    put32(part + 60, header->type);
+    put32(part + 60, header->type | (uint32_t)header->ports << 8);
     for (unsigned i = 0; i < PLAN_PORTS_MAX; i++) {
         put16(part + 64 + 2 * i, header->carries[i]);
     }
@@ -182,7 +187,8 @@ static inline bool plan_header_unpack(const uint8_t *part, uint32_t bytes,
                                    .bytes_min = get32(part + 48),
                                    .bytes_max = get32(part + 52),
                                    .choice = get32(part + 56),
-                                   .type = part[60]};
+                                   .type = part[60],
+                                   .ports = part[61]};
     for (unsigned i = 0; i < PLAN_PORTS_MAX; i++) {
         header->carries[i] = get16(part + 64 + 2 * i);
     }
@@ -264,6 +270,11 @@ static inline bool plan_suits(const uint8_t *part, uint32_t bytes, uint8_t type)
            (part[60] == 0 || part[60] == type);
 }
 
+static inline uint8_t plan_ports(const uint8_t *part)
+{
+    return part[61];
+}
+
 static inline uint16_t plan_carries(const uint8_t *part, unsigned port)
 {
     return get16(part + 64 + 2 * port);
@@ -279,7 +290,7 @@ static inline void plan_row_pack(uint8_t *at, const struct plan_row *row)
     put16(at, row->bytes);
     put16(at + 2, row->step);
     at[4] = row->flags;
-    at[5] = 0;
+    at[5] = row->port;
     at[6] = row->send_extents;
     at[7] = row->receive_extents;
     put32(at + 8, row->to);
@@ -291,6 +302,7 @@ static inline struct plan_row plan_row_at(const uint8_t *at)
     return (struct plan_row){.bytes = get16(at),
                              .step = get16(at + 2),
                              .flags = at[4],
+                             .port = at[5],
                              .send_extents = at[6],
                              .receive_extents = at[7],
                              .to = get32(at + 8),

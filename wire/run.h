@@ -15,7 +15,8 @@
  *           parcel waits for a CTS of its own: the first is for the name of the offer, the second
  *           for that name plus 1, and so on
  *   START   0 model ns u64, no node's clock is ahead of it | 8 attended u8: 1: somebody can scatter
- *           into the program's regions, and gather them (region.h) | 9 spare[3]: run the program
+ *           into the program's regions, and gather them (region.h) | 9 paths u8: a long message
+ *           goes over so many paths at most, 0: as its program says | 10 spare[2]: run the program
  *           that is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
@@ -134,12 +135,13 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
 struct start_body {
     uint64_t model_ns;
     bool attended;
+    uint8_t paths;
 };
 
 static inline void start_pack(uint8_t *body, const struct start_body *start)
 {
     put64(body, start->model_ns);
-    put32(body + 8, start->attended);
+    put32(body + 8, start->attended | (uint32_t)start->paths << 8);
 }
 
 static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
@@ -147,7 +149,8 @@ static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct star
     if (bytes < START_BYTES) {
         return false;
     }
-    *start = (struct start_body){.model_ns = get64(body), .attended = body[8] != 0};
+    *start =
+        (struct start_body){.model_ns = get64(body), .attended = body[8] != 0, .paths = body[9]};
     return true;
 }
 

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a rank has before or after: a block, or one for every rank. */
-enum span { NOTHING, ONE, ONE_AT_ROOT, ALL, ALL_AT_ROOT };
+/* What a rank has before or after: a block, or one for every rank, or movement. */
+enum span { NOTHING, ONE, ONE_AT_ROOT, ALL, ALL_AT_ROOT, MOVEMENTS };
 
 static const struct operation {
     const char *name;
@@ -41,6 +41,7 @@ static const struct operation {
     {"shift", ECUBE_SHIFT, ONE, ONE, 0},
     {"reverse", ECUBE_REVERSE, ONE, ONE, 0},
     {"exchangev", ECUBE_EXCHANGEV, ALL, ALL, 0},
+    {"all_to_some", ECUBE_ALL_TO_SOME, MOVEMENTS, MOVEMENTS, 0},
 };
 
 enum { OPERATIONS = sizeof operations / sizeof operations[0], BYTES_MAX = 1 << 24 };
@@ -61,6 +62,9 @@ static uint32_t blocks_of(enum span span)
 {
     int here = span == ONE || span == ALL || ecube_rank() == 0;
 
+    if (span == MOVEMENTS) {
+        return ecube_movements((uint32_t)ecube_size());
+    }
     return span == NOTHING || !here ? 0 : span >= ALL ? (uint32_t)ecube_size() : 1;
 }
 
@@ -76,6 +80,15 @@ static unsigned char byte_of(const struct operation *operation, uint32_t bytes, 
     return (unsigned char)(element * (ranks ? ranks * ranks : 2 * source + 1) >> at % 4 * 8);
 }
 
+/* The rank from which movement +2^j or -2^j comes here: number 2 j, or 2 j + 1. */
+static uint32_t mover_of(uint32_t number)
+{
+    int size = ecube_size(), length = 1 << number / 2;
+    int place = ecube_place(ecube_rank()) + (number % 2 ? length : size - length);
+
+    return (uint32_t)ecube_rank_at(place % size);
+}
+
 /* Whose block comes as the one of a number. */
 static uint32_t source_of(const struct operation *operation, uint32_t number)
 {
@@ -84,6 +97,7 @@ static uint32_t source_of(const struct operation *operation, uint32_t number)
     switch (operation->number) {
     case ECUBE_SHIFT: return (rank + size - 1) % size;
     case ECUBE_REVERSE: return size - 1 - rank;
+    case ECUBE_ALL_TO_SOME: return mover_of(number);
     default: return operation->receives >= ALL ? number : 0;
     }
 }
@@ -118,6 +132,7 @@ static uint64_t count_wrong(const struct operation *operation, const struct buff
 
     for (uint32_t block = 0; block < count; block++) {
         uint32_t source = source_of(operation, block);
+        own = operation->sends == MOVEMENTS ? block : own;
         for (uint32_t at = 0; at < bytes; at++) {
             wrong += buffers->receive[(size_t)block * bytes + at] !=
                      byte_of(operation, bytes, source, ranks, own, at);
@@ -152,6 +167,7 @@ static void begin(const struct operation *operation, const struct buffers *buffe
     case ECUBE_SCAN: ecube_scan_start(send, receive, count, ECUBE_INT32, ECUBE_SUM, request); break;
     case ECUBE_SHIFT: ecube_shift_start(send, receive, bytes, 1, request); break;
     case ECUBE_REVERSE: ecube_reverse_start(send, receive, bytes, 0, request); break;
+    case ECUBE_ALL_TO_SOME: ecube_all_to_some_start(send, receive, bytes, request); break;
     default: ecube_exchangev_start(send, buffers->table, receive, buffers->table, request); break;
     }
 }

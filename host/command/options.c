@@ -16,28 +16,12 @@
 #include "host/command/algorithm.h"
 #include "host/command/duration.h"
 #include "host/machine/link_maker.h"
+#include "network/paths.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
 #include "wire/run.h"
 
-enum {
-    TIMEOUT_DEFAULT_MS = 600 * 1000,
-    HOUR_MS = 3600 * 1000,
-    BOUND_MAX_MS = 7 * 24 * HOUR_MS,
-    SIGMA_MAX = 60
-};
-
-struct named_profile {
-    const char *name;
-    struct profile profile;
-};
-
-/* iPSC/860: 65 + 0.425 k + 10 i us for k bytes over i hops (CENG 90-20, section 3.2), split as
- * clock.h shows. */
-static const struct named_profile profiles[] = {
-    {"ipsc860", {.xi_ns = 65425, .tau_ns = 9575, .element_ns = 425}},
-    {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
-};
+enum { TIMEOUT_DEFAULT_MS = 600 * 1000, HOUR_MS = 3600 * 1000, BOUND_MAX_MS = 7 * 24 * HOUR_MS };
 
 uint32_t options_choose_operation(struct choice *choice)
 {
@@ -58,7 +42,11 @@ uint32_t options_choose_operation(struct choice *choice)
 
 const char options_parameter_words[] =
     "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the last "
-    "number of the network, 2 for the one before, 3 for both (default 0: all)";
+    "number of the network, 2 for the one before, 3 for both (default 0: all); of all_to_some 0 "
+    "for "
+    "all movements (the default), 1 for all and +1 and -1 once more, 2 + 2 j for +2^j alone, 3 + 2 "
+    "j "
+    "for -2^j alone";
 
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message)
@@ -158,17 +146,39 @@ char *options_name_operations(int key, const char *text, void *input)
     return (char *)(uintptr_t)text;
 }
 
-static void take_sigma(const struct option_row *option, char *text, void *target)
+void options_take_sigma(const struct option_row *option, char *text, void *target)
 {
     char *end;
     double sigma = strtod(text, &end);
 
     (void)option;
-    if (*end != '\0' || end == text || !(sigma >= 0 && sigma <= SIGMA_MAX)) {
+    if (*end != '\0' || end == text || !(sigma >= 0 && sigma <= PROFILE_SIGMA_MAX)) {
         command_line_reject("--sigma %.40s: use a number from 0 to %d, for example 1.5", text,
-                            SIGMA_MAX);
+                            PROFILE_SIGMA_MAX);
     }
     *(double *)target = sigma;
+}
+
+/* Numbers between commas. */
+static void take_ports(const struct option_row *option, char *text, void *target)
+{
+    struct ports_wanted *ports = target;
+    char *rest = text, *end;
+
+    (void)option;
+    ports->count = 0;
+    do {
+        bool all = strncmp(rest, "all", 3) == 0;
+        unsigned long number = strtoul(rest, &end, 10);
+        bool good = all || (*rest >= '1' && *rest <= '9' && number <= CLOCK_PORTS_MAX);
+        end = all ? rest + 3 : end;
+        if (!good || (*end && *end != ',') || ports->count == CLOCK_PORTS_MAX) {
+            command_line_reject("--ports %.40s: use a number from 1 to %d, or all", text,
+                                CLOCK_PORTS_MAX);
+        }
+        ports->all[ports->count++] = all ? PORTS_ALL : (uint8_t)number;
+        rest = end + 1;
+    } while (*end);
 }
 
 static void take_patience(const struct option_row *option, char *text, void *target)
@@ -204,10 +214,18 @@ const struct option_row options_network[] = {
      "default is cube:4)",
      option_text, OPTION_AT(struct machine_arguments, network), .letter = 'm'},
     {"mesh", .help = NULL},
-    {"profile", "NAME", "the machine whose times are modelled: ipsc860 (default) or unit",
+    {"profile", "NAME|FILE",
+     "the machine whose times are modelled: one that is built in, ipsc860 (default), ipsc2, delta, "
+     "t800 or unit, or a file ('ecube profile --help')",
      option_text, OPTION_AT(struct machine_arguments, profile)},
-    {"sigma", "FACTOR", "start-up time of a host message, as a multiple of a node's (default 1.5)",
-     take_sigma, OPTION_AT(struct machine_arguments, sigma)},
+    {"sigma", "FACTOR",
+     "start-up time of a host message, as a multiple of a node's (default: the profile's, 1.5 for "
+     "ipsc860)",
+     options_take_sigma, OPTION_AT(struct machine_arguments, sigma)},
+    {"ports", "P|all",
+     "over how many links a node sends, and receives, at once: 1, 2, ... or all (default: the "
+     "profile's, 1 for ipsc860)",
+     take_ports, OPTION_AT(struct machine_arguments, ports)},
     {0},
 };
 
@@ -221,7 +239,17 @@ const struct option_row options_host_links[] = {
     {0},
 };
 
+const struct option_row options_paths[] = {
+    {"paths", "N",
+     "long messages go over up to N paths at once that share no link, each by ports of its own, "
+     "where that is faster; 1: also those of ecube_send_parallel go over one (default: messages "
+     "go as the program says)",
+     option_whole, OPTION_AT(struct machine_arguments, paths), .low = 1, .high = NETWORK_PATHS_MAX},
+    {0},
+};
+
 const struct option_row options_machine[] = {
+    {.more = options_map, OPTION_AT(struct machine_arguments, map)},
     {"algorithm", "NAME",
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
@@ -245,6 +273,7 @@ const struct option_row options_machine[] = {
      OPTION_AT(struct machine_arguments, qemu)},
     {.more = options_network},
     {.more = options_host_links},
+    {.more = options_paths},
     {0},
 };
 
@@ -500,7 +529,8 @@ void options_take_program(char *word, void *target, struct argp_state *state)
 
 struct machine_arguments options_machine_defaults(void)
 {
-    return (struct machine_arguments){.network = "cube:4", .profile = "ipsc860", .sigma = 1.5};
+    return (struct machine_arguments){
+        .network = "cube:4", .profile = profile_default, .sigma = SIGMA_NOT_GIVEN};
 }
 
 struct load_arguments options_load_defaults(void)
@@ -509,36 +539,89 @@ struct load_arguments options_load_defaults(void)
         .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_ms = TIMEOUT_DEFAULT_MS};
 }
 
-int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
+/* A node has a link for each of its ports. */
+static int check_ports(const struct machine_arguments *arguments, const struct network *network,
+                       unsigned ports, struct message *message)
+{
+    char name[NETWORK_NAME_MAX];
+
+    if (ports == PORTS_ALL || ports == 1 || ports <= network->ports) {
+        return 0;
+    }
+    network_name(network, name);
+    if (arguments->ports.count == 0) {
+        return message_set(message,
+                           "--profile %.60s: nodes have %u ports there, and %u links in %s: use "
+                           "--ports with 1 to %u, or all",
+                           arguments->profile, ports, (unsigned)network->ports, name,
+                           (unsigned)network->ports);
+    }
+    return message_set(message, "--ports %u: nodes of %s have %u links: use 1 to %u, or all", ports,
+                       name, (unsigned)network->ports, (unsigned)network->ports);
+}
+
+int options_find_profile(const struct machine_arguments *arguments, const struct network *network,
+                         struct profile *profile, char name[PROFILE_NAME_MAX],
                          struct message *message)
 {
-    struct choice choice;
+    struct machine_profile found;
 
-    choice_begin(&choice, arguments->profile);
-    for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (choice_offer(&choice, profiles[i].name)) {
-            *profile = profiles[i].profile;
-            profile->sigma_permille = (uint16_t)(arguments->sigma * 1000 + 0.5);
-            return 0;
+    if (profile_find(arguments->profile, &found, message) != 0) {
+        return -1;
+    }
+    *profile = found.profile;
+    if (arguments->sigma >= 0) {
+        profile->sigma_permille = (uint16_t)(arguments->sigma * 1000 + 0.5);
+    }
+    if (arguments->ports.count > 1 && !arguments->ports.many) {
+        return message_set(message, "--ports: one number of ports; ecube plan explain compares "
+                                    "several");
+    }
+    if (arguments->ports.count) {
+        profile->ports = arguments->ports.all[0];
+    }
+    memcpy(name, found.name, PROFILE_NAME_MAX);
+    if (network && check_ports(arguments, network, clock_ports(profile), message) != 0) {
+        return -1;
+    }
+    for (unsigned i = 1; network && i < arguments->ports.count; i++) {
+        if (check_ports(arguments, network, arguments->ports.all[i], message) != 0) {
+            return -1;
         }
     }
-    return choice_refuse(&choice, "unknown profile", message);
+    return 0;
+}
+
+int options_find_paths(const struct machine_arguments *arguments, const struct profile *profile,
+                       const char *profile_name, uint8_t *paths, struct message *message)
+{
+    *paths = (uint8_t)arguments->paths;
+    if (arguments->paths < 2 || clock_ports(profile) > 1) {
+        return 0;
+    }
+    return message_set(message,
+                       "--paths %u: %s has one port, and each path leaves by a port of its own: "
+                       "--ports says how many there are",
+                       (unsigned)arguments->paths, profile_name);
 }
 
 int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
                          struct target *target, struct message *message)
 {
     *options = (struct machine_options){
-        .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
-        .profile_name = arguments->profile};
+        .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS};
     if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
             0 ||
-        options_find_host_links(arguments, &options->network, message) != 0) {
+        options_find_host_links(arguments, &options->network, message) != 0 ||
+        map_apply(&arguments->map, &options->network, message) != 0) {
         return -1;
     }
     network_name(&options->network, options->network_name);
     if ((arguments->board && target_choose(arguments->board, message) != 0) ||
-        options_find_profile(arguments, &options->profile, message) != 0 ||
+        options_find_profile(arguments, &options->network, &options->profile, options->profile_name,
+                             message) != 0 ||
+        options_find_paths(arguments, &options->profile, options->profile_name, &options->paths,
+                           message) != 0 ||
         algorithm_find(&options->network, arguments->algorithm, options->algorithms, message) !=
             0 ||
         target_find(target, arguments->kernel, arguments->qemu, message) != 0) {
@@ -602,10 +685,11 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .x = arguments->x,
                                     .explain = arguments->explain,
                                     .timeout_ms = arguments->timeout_ms,
-                                    .outputs = arguments->outputs};
+                                    .outputs = arguments->outputs,
+                                    .map = arguments->map};
     memcpy(request->programs, arguments->programs, sizeof request->programs);
     memcpy(request->data, arguments->data.list, sizeof request->data);
-    if (outputs_check(&request->outputs, message) != 0 ||
+    if (outputs_check(&request->outputs, message) != 0 || map_check(&request->map, message) != 0 ||
         options_find_strategy(arguments->strategy, &request->strategy, message) != 0) {
         return -1;
     }

@@ -10,23 +10,36 @@
 
 #include "collectives/operation.h"
 #include "host/command/command_line.h"
+#include "host/command/map_option.h"
 #include "host/console/choice.h"
 #include "host/job/request.h"
 #include "host/machine/machine.h"
+#include "host/profile/profiles.h"
 
-/* --network, --profile, --sigma (the network), --host-links, --algorithm, --board, --links,
- * --patience, --kernel, --qemu */
+enum { SIGMA_NOT_GIVEN = -1 };
+
+/* --ports: numbers of ports to be compared, by who takes more than one. */
+struct ports_wanted {
+    uint8_t count, all[CLOCK_PORTS_MAX];
+    bool many; /* more than one may be given */
+};
+
+/* --network, --profile, --sigma (the network), --host-links, --map, --as, --algorithm, --board,
+ * --links, --patience, --kernel, --qemu */
 struct machine_arguments {
     const char *network;
     uint32_t host_links; /* 0: not given */
+    uint32_t paths;      /* 0: not given */
     const char *profile;
-    double sigma;
-    const char *algorithm; /* NULL: not given */
-    const char *board;     /* NULL: not given */
-    const char *links;     /* NULL: not given */
-    uint32_t patience_ms;  /* 0: not given */
+    double sigma;              /* SIGMA_NOT_GIVEN: the profile's */
+    struct ports_wanted ports; /* none: the profile's */
+    const char *algorithm;     /* NULL: not given */
+    const char *board;         /* NULL: not given */
+    const char *links;         /* NULL: not given */
+    uint32_t patience_ms;      /* 0: not given */
     const char *kernel;
     const char *qemu;
+    struct map_wanted map;
 };
 
 /* --common, --input, --window, --stride, --pad, --private, --file */
@@ -49,6 +62,7 @@ struct load_arguments {
     bool verbose;
     bool check;
     struct data_arguments data;
+    struct map_wanted map; /* of `load`: the machine's, with all other verbs */
     struct job_program programs[JOB_PROGRAMS_MAX];
     unsigned program_count;
     const char *nodes; /* of the program that is named next; NULL: of all others */
@@ -63,6 +77,7 @@ struct name_arguments {
 
 extern const struct option_row options_network[];    /* sets a struct machine_arguments, too */
 extern const struct option_row options_host_links[]; /* the same */
+extern const struct option_row options_paths[];      /* the same */
 extern const struct option_row options_machine[];
 extern const struct option_row options_load[];
 extern const struct option_row options_data[];
@@ -96,6 +111,10 @@ int options_find_network(const char *text, const struct network_limits *limits,
 int options_find_host_links(const struct machine_arguments *arguments, struct network *network,
                             struct message *message);
 
+/* The paths that long messages go over, if the profile's ports allow them. */
+int options_find_paths(const struct machine_arguments *arguments, const struct profile *profile,
+                       const char *profile_name, uint8_t *paths, struct message *message);
+
 /* What --parameter is, and its number, of an operation that has one on this network. */
 extern const char options_parameter_words[];
 int options_find_parameter(const struct operation *operation, const struct network *network,
@@ -112,9 +131,14 @@ char *options_name_operations(int key, const char *text, void *input);
 struct machine_arguments options_machine_defaults(void);
 struct load_arguments options_load_defaults(void);
 
-/* The machine that --profile and --sigma name. */
-int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
+/* The machine that --profile, --sigma and --ports name, and its name; a network has nodes with so
+ * many links (NULL: that is not asked). */
+int options_find_profile(const struct machine_arguments *arguments, const struct network *network,
+                         struct profile *profile, char name[PROFILE_NAME_MAX],
                          struct message *message);
+
+/* The number of --sigma: a double. */
+void options_take_sigma(const struct option_row *option, char *text, void *target);
 
 /* Turns the words into a machine to start, and finds kernel and QEMU. */
 int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,

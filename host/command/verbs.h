@@ -19,3 +19,5 @@ int verb_sim(int argc, char **argv);
 int verb_scatter(int argc, char **argv);
 int verb_gather(int argc, char **argv);
 int verb_plan(int argc, char **argv);
+int verb_map(int argc, char **argv);
+int verb_profile(int argc, char **argv);

@@ -2,7 +2,7 @@
  * choice.h - a word that should be one of several names: whether it is one, and what to say if not.
  *
  *     unknown operation 'brodcast': did you mean broadcast?
- *     unknown profile 'cray': use ipsc860, unit
+ *     unknown profile 'cray': use ipsc860, ipsc2, delta, t800, unit
  *
  * A name is near when few letters must be put in, left out, changed or exchanged with their
  * neighbour (one for three letters, two up to seven, three for more; capitals do not count), or

@@ -14,7 +14,7 @@
 
 /* What is told when a line has been written out, so that its program may print more. */
 struct line_receipt {
-    uint32_t job, rank;
+    uint32_t job, node;
     uint32_t bytes; /* that the program has printed; 0: nobody waits for it */
 };
 

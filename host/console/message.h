@@ -5,7 +5,7 @@
  */
 #pragma once
 
-enum { MESSAGE_MAX = 480 };
+enum { MESSAGE_MAX = 848 };
 
 /* What the tool exits with, beside the status of the worst node's program (0 to 255). */
 enum exit_status {

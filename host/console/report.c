@@ -222,8 +222,9 @@ json_t *report_plans(const struct plan_summary *summaries, uint32_t count)
 
 json_t *report_profile(const char *name, const struct profile *profile)
 {
-    return json_pack("{s:s?, s:f, s:f, s:f, s:f}", "name", name, "xi_us",
+    return json_pack("{s:s?, s:f, s:f, s:f, s:i, s:f}", "name", name, "xi_us",
                      (double)profile->xi_ns / 1e3, "tau_us", (double)profile->tau_ns / 1e3,
-                     "element_us", (double)profile->element_ns / 1e3, "sigma",
+                     "element_us", (double)profile->element_ns / 1e3, "element_bytes",
+                     (int)clock_element_bytes(profile), "sigma",
                      (double)profile->sigma_permille / 1e3);
 }

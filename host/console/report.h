@@ -48,5 +48,5 @@ void report_print_strategies(FILE *file, const json_t *strategies);
 /* Plans that nodes were given: operation, root, bytes_min, bytes_max, algorithm. */
 json_t *report_plans(const struct plan_summary *summaries, uint32_t count);
 
-/* The machine whose times are modelled: name, xi_us, tau_us, element_us, sigma. */
+/* The machine whose times are modelled: name, xi_us, tau_us, element_us, element_bytes, sigma. */
 json_t *report_profile(const char *name, const struct profile *profile);

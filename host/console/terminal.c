@@ -112,7 +112,10 @@ static void write_line(FILE *file, int fd, const char *line, size_t bytes)
         return;
     }
     folded = open_memstream(&text, &count);
-    CHECK(folded);
+    if (!folded) {
+        fwrite(line, 1, bytes, file);
+        return;
+    }
     fold_line(folded, line, bytes, terminal_columns(fd));
     CHECK(fclose(folded) == 0);
     fprintf(file, "%s%.*s%s", colour_on, (int)name, text, colour_off);
@@ -134,18 +137,24 @@ void terminal_write(FILE *file, int fd, const char *text, size_t bytes)
     }
 }
 
-/* Writes the stream's first lines, of so many bytes. Returns 0 or errno. */
+/*
+ * Writes the stream's first lines, of so many bytes; as they are if there is no memory to fold them
+ * in, for that is what they may be about. Returns 0 or errno.
+ */
 static int put_lines(struct stream *stream, size_t bytes)
 {
-    char *text;
+    char *text = NULL;
     size_t count;
     FILE *file = open_memstream(&text, &count);
+    bool folded = false;
     int error;
 
-    CHECK(file);
-    terminal_write(file, stream->fd, stream->text, bytes);
-    CHECK(fclose(file) == 0);
-    error = terminal_put(stream->fd, text, count);
+    if (file) {
+        terminal_write(file, stream->fd, stream->text, bytes);
+        folded = fclose(file) == 0;
+    }
+    error = folded ? terminal_put(stream->fd, text, count)
+                   : terminal_put(stream->fd, stream->text, bytes);
     free(text);
     stream->bytes -= bytes;
     memmove(stream->text, stream->text + bytes, stream->bytes);
@@ -160,9 +169,14 @@ static ssize_t take(void *cookie, const char *data, size_t bytes)
     size_t whole = end ? stream->bytes + (size_t)(end + 1 - data) : 0;
 
     if (stream->bytes + bytes > stream->room) {
-        stream->room = 2 * (stream->bytes + bytes);
-        stream->text = realloc(stream->text, stream->room);
-        CHECK(stream->text);
+        size_t room = 2 * (stream->bytes + bytes);
+        char *text = realloc(stream->text, room);
+        if (!text) {
+            errno = ENOMEM;
+            return 0;
+        }
+        stream->text = text;
+        stream->room = room;
     }
     memcpy(stream->text + stream->bytes, data, bytes);
     stream->bytes += bytes;
@@ -199,7 +213,9 @@ void terminal_begin(void)
         bool lines = fd == STDERR_FILENO || isatty(fd) == 1;
 
         *streams[i].file = fopencookie(&streams[i], "w", (cookie_io_functions_t){.write = take});
-        CHECK(*streams[i].file);
+        streams[i].text = malloc(BUFSIZ); /* at once, for a line about memory */
+        streams[i].room = BUFSIZ;
+        CHECK(*streams[i].file && streams[i].text);
         setvbuf(*streams[i].file, NULL, lines ? _IOLBF : _IOFBF, BUFSIZ);
     }
     atexit(end_lines);

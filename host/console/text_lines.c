@@ -19,12 +19,12 @@ enum {
     UTF8_BYTES_MAX = 4
 };
 
-void text_lines_begin(struct text_lines *lines, uint32_t job, uint32_t rank)
+void text_lines_begin(struct text_lines *lines, uint32_t job, uint32_t node, uint32_t rank)
 {
     for (unsigned i = 0; i < TEXT_STREAMS; i++) {
         free(lines->parts[i].data);
     }
-    *lines = (struct text_lines){.job = job, .rank = rank};
+    *lines = (struct text_lines){.job = job, .node = node, .rank = rank};
 }
 
 void text_lines_written(struct text_lines *lines, uint32_t bytes)
@@ -61,7 +61,7 @@ static void show_line(struct text_lines *lines, struct teller *teller, unsigned 
                         .stream = stream ? ECUBE_STREAM_ERROR : ECUBE_STREAM_OUTPUT,
                         .text = part->bytes ? part->data : "",
                         .bytes = bytes,
-                        .receipt = {lines->job, lines->rank, bytes + ended}};
+                        .receipt = {lines->job, lines->node, bytes + ended}};
 
     tell_line(teller, &line);
     part->bytes -= bytes;

@@ -27,7 +27,7 @@ struct text_part {
 };
 
 struct text_lines {
-    uint32_t job, rank;                   /* whose program prints */
+    uint32_t job, node, rank;             /* whose program prints */
     struct text_part parts[TEXT_STREAMS]; /* lines that have not ended */
     uint32_t received;
     uint32_t written; /* by the reader */
@@ -35,7 +35,7 @@ struct text_lines {
 };
 
 /* A program starts: nothing has been printed. Frees what the one before has left. */
-void text_lines_begin(struct text_lines *lines, uint32_t job, uint32_t rank);
+void text_lines_begin(struct text_lines *lines, uint32_t job, uint32_t node, uint32_t rank);
 
 /* A program has printed text to a stream (enum ecube_stream): the lines that end are told. Text
  * beyond the window is thrown away: a node that keeps to the rules sends none. */

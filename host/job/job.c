@@ -76,11 +76,11 @@ static struct data_file *stream_of(const struct job *job)
     return NULL;
 }
 
-static int make_list(struct job *job, const struct job_request *request, uint32_t nodes,
-                     struct message *message)
+static int make_list(struct job *job, const struct job_request *request,
+                     const struct network *network, struct message *message)
 {
     const struct job_contents contents = {.request = request,
-                                          .nodes = nodes,
+                                          .network = network,
                                           .records = &job->records,
                                           .images = job->images,
                                           .files = job->files};
@@ -114,7 +114,7 @@ static int lay_out(struct job *job, const struct job_request *request,
     struct data_file *stream = stream_of(job);
 
     for (;; stream = NULL) {
-        if (make_list(job, request, network->nodes, message) != 0 ||
+        if (make_list(job, request, network, message) != 0 ||
             make_plan(job, request, network, profile, message) != 0) {
             return -1;
         }
@@ -132,7 +132,11 @@ int job_plan(struct job *job, struct image *image, const struct job_request *req
              const struct network *network, const struct profile *profile, struct message *message)
 {
     *job = (struct job){.timeout_ms = request->timeout_ms, .wanted = request->strategy};
-    if (outputs_make(&job->outputs, &request->outputs, network->nodes, message) != 0 ||
+    if (request->map.map && map_add(&job->map, &request->map, network, message) == 0) {
+        network = &job->map->network;
+    }
+    if ((request->map.map && !job->map) ||
+        outputs_make(&job->outputs, &request->outputs, network, message) != 0 ||
         records_make(&job->records, request, network, message) != 0 ||
         read_images(job, image, message) != 0 ||
         open_files(job, request, network->nodes, message) != 0 ||
@@ -172,6 +176,7 @@ void job_free(struct job *job)
     job_list_free(&job->list);
     report_free(&job->reports);
     outputs_free(&job->outputs);
+    map_free(job->map);
     *job = (struct job){0};
 }
 

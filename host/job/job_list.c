@@ -14,6 +14,11 @@ enum {
     RUNS_MAX = 2048                /* of pages; of more, images go whole */
 };
 
+static uint32_t rank_at(const struct job_contents *contents, uint32_t node)
+{
+    return network_rank(contents->network, node);
+}
+
 static uint64_t align(uint64_t address, uint64_t unit)
 {
     return (address + unit - 1) / unit * unit;
@@ -71,7 +76,7 @@ static void fill_block(uint8_t *block, uint32_t rank, const char *path,
 {
     const struct job_request *request = contents->request;
     struct block_header header = {.rank = rank,
-                                  .size = contents->nodes,
+                                  .size = contents->network->nodes,
                                   .argument_count = request->argument_count + 1,
                                   .entry_count = request->data_count};
     uint8_t *text = block + block_strings(&header);
@@ -106,7 +111,7 @@ static uint64_t largest(const struct job_contents *contents, unsigned program,
         const struct record *record = &contents->records->records[i];
 
         for (uint32_t n = 0; record->program == program && n < record->count; n++) {
-            uint64_t its = data_bytes(file, record->first + n);
+            uint64_t its = data_bytes(file, rank_at(contents, record->first + n));
             bytes = its > bytes ? its : bytes;
         }
     }
@@ -153,9 +158,13 @@ static int place(struct job_place *to, const struct job_contents *contents, unsi
     to->data_start = (uint32_t)align(image->image.bss_end, PROTECTED_PAGE_BYTES);
     to->block = to->data_start;
     to->block_bytes = (uint32_t)block_bytes;
+    uint64_t block_end = (uint64_t)to->block + block_bytes;
+    if (contents->network->map) {
+        to->map = (uint32_t)align(block_end, DATA_ALIGN);
+        block_end = (uint64_t)to->map + load_map_bytes(contents->network->nodes);
+    }
     uint64_t end =
-        align(place_files(to, contents, program, false, (uint64_t)to->block + block_bytes),
-              PROTECTED_PAGE_BYTES);
+        align(place_files(to, contents, program, false, block_end), PROTECTED_PAGE_BYTES);
     uint64_t top = align(place_files(to, contents, program, true, end), PROTECTED_PAGE_BYTES);
     to->data_end = (uint32_t)end;
     to->top = (uint32_t)top;
@@ -274,37 +283,41 @@ static int add_blocks(struct job_list *list, const struct job_contents *contents
             return -1;
         }
         for (uint32_t n = 0; n < record->count; n++) {
-            fill_block(at, record->first + n, contents->images[record->program].path, its,
-                       contents);
+            fill_block(at, rank_at(contents, record->first + n),
+                       contents->images[record->program].path, its, contents);
             at += its->block_bytes;
         }
     }
     return 0;
 }
 
-/* The nodes from `first` on, up to `end`, that have as many bytes of a file: one segment. */
-static uint32_t equal_nodes(const struct data_file *file, uint32_t first, uint32_t end)
+/* The nodes from `first` on, up to `end`, that have as many bytes of a file, one behind the
+ * other's: one segment. */
+static uint32_t equal_nodes(const struct job_contents *contents, const struct data_file *file,
+                            uint32_t first, uint32_t end)
 {
-    uint32_t next = first + 1;
+    uint32_t rank = rank_at(contents, first), next = first + 1;
 
-    while (next < end && data_bytes(file, next) == data_bytes(file, first)) {
+    while (next < end && rank_at(contents, next) == rank + (next - first) &&
+           data_bytes(file, rank + (next - first)) == data_bytes(file, rank)) {
         next++;
     }
     return next - first;
 }
 
 /* What nodes get of a file, for those of one record. What all get is there once. */
-static int add_file(struct job_list *list, const struct data_file *file,
-                    const struct record *record, uint32_t address, struct message *message)
+static int add_file(struct job_list *list, const struct job_contents *contents,
+                    const struct data_file *file, const struct record *record, uint32_t address,
+                    struct message *message)
 {
     uint32_t end = record->first + record->count, count;
     bool common = file->kind != BLOCK_INPUT && !file->starts;
 
     for (uint32_t first = record->first; first < end; first += count) {
-        uint32_t bytes = data_bytes(file, first);
-        struct job_part part = {.file = file, .from = data_from(file, first)};
+        uint32_t rank = rank_at(contents, first), bytes = data_bytes(file, rank);
+        struct job_part part = {.file = file, .from = data_from(file, rank)};
 
-        count = equal_nodes(file, first, end);
+        count = common ? record->count : equal_nodes(contents, file, first, end);
         if (bytes == 0) {
             continue;
         }
@@ -323,6 +336,44 @@ static int add_file(struct job_list *list, const struct data_file *file,
     return 0;
 }
 
+/* The map, once, for all programs. */
+static int add_map(struct job_list *list, const struct job_contents *contents,
+                   const struct job_place *places, struct message *message)
+{
+    const struct network *network = contents->network, *guest = network_guest(network);
+    struct load_map fields = {.nodes = network->nodes, .kind = guest->kind, .dims = guest->dims};
+
+    if (!network->map) {
+        return 0;
+    }
+    list->map = calloc(1, load_map_bytes(network->nodes));
+    if (!list->map) {
+        return message_set(message, "out of memory");
+    }
+    for (unsigned k = 0; k < guest->dims; k++) {
+        fields.sizes[k] = guest->dim[k].size;
+    }
+    load_map_pack(list->map, &fields);
+    for (uint32_t rank = 0; rank < network->nodes; rank++) {
+        load_map_put(list->map, network->nodes, rank, network_node(network, rank));
+    }
+    for (unsigned i = 0; i < contents->records->count; i++) {
+        const struct record *record = &contents->records->records[i];
+        struct job_part part = {
+            .segment = {.first = record->first,
+                        .count = record->count,
+                        .address = places[record->program].map,
+                        .bytes = load_map_bytes(network->nodes),
+                        .flags = (uint8_t)(LOAD_MAP | (record->first > 0 ? LOAD_SAME : 0))},
+            .string = list->map};
+
+        if (add_part(list, &part, message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int add_files(struct job_list *list, const struct job_contents *contents,
                      const struct job_place *places, struct message *message)
 {
@@ -332,8 +383,8 @@ static int add_files(struct job_list *list, const struct job_contents *contents,
         for (unsigned n = 0; n < records->count; n++) {
             const struct record *record = &records->records[n];
 
-            if (add_file(list, &contents->files[i], record, places[record->program].data[i],
-                         message) != 0) {
+            if (add_file(list, contents, &contents->files[i], record,
+                         places[record->program].data[i], message) != 0) {
                 return -1;
             }
         }
@@ -353,7 +404,7 @@ static int pack(struct job_list *list, const struct job_contents *contents,
     if (!list->bytes) {
         return message_set(message, "out of memory");
     }
-    load_list_pack(list->bytes, contents->nodes, records->count, list->part_count);
+    load_list_pack(list->bytes, contents->network->nodes, records->count, list->part_count);
     for (unsigned i = 0; i < records->count; i++) {
         const struct record *record = &records->records[i];
         const struct image *image = &contents->images[record->program].image;
@@ -395,6 +446,7 @@ int job_list_make(struct job_list *list, const struct job_contents *contents,
     if (status == 0) {
         status = add_images(list, contents, message) != 0 ||
                          add_blocks(list, contents, places, message) != 0 ||
+                         add_map(list, contents, places, message) != 0 ||
                          add_files(list, contents, places, message) != 0 ||
                          pack(list, contents, places, message) != 0
                      ? -1
@@ -450,6 +502,7 @@ void job_list_free(struct job_list *list)
     free(list->bytes);
     free(list->parts);
     free(list->blocks);
+    free(list->map);
     free((void *)list->strings);
     free((void *)list->digests);
     free(list->digest_memory);

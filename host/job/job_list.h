@@ -2,8 +2,8 @@
  * job_list.h - what a job loads as a list of segments (wire/load.h): where everything lies at each
  * node, where it is at the host, and what nodes must answer.
  *
- *   | image, bss | private block | common data, windows, files | private data | heap
- *                ^ data_start                      data_end ^ ^ page          ^ top, page
+ *   | image, bss | private block | map | common data, windows, files | private data | heap
+ *                ^ data_start                            data_end ^ ^ page          ^ top, page
  *
  * Each piece of data begins at a multiple of DATA_ALIGN bytes. Programs of different sizes have
  * their data at different addresses.
@@ -32,6 +32,7 @@ struct job_image {
 /* Where a program has its data. */
 struct job_place {
     uint32_t block, block_bytes;
+    uint32_t map;                /* if the network has one */
     uint32_t data[JOB_DATA_MAX]; /* addresses */
     uint32_t data_start, data_end, top;
 };
@@ -52,6 +53,7 @@ struct job_list {
     struct job_part *parts;
     unsigned part_count, part_room;
     uint8_t *blocks; /* of all nodes */
+    uint8_t *map;    /* NULL: there is none */
     /* as struct controller_load has them; the list_fill's */
     const uint8_t **strings;
     const uint8_t (**digests)[DIGEST_BYTES];
@@ -61,7 +63,7 @@ struct job_list {
 /* What a list is made of. The files need not have been read. */
 struct job_contents {
     const struct job_request *request;
-    uint32_t nodes;
+    const struct network *network; /* with its map */
     const struct records *records;
     const struct job_image *images;
     const struct data_file *files;

@@ -94,10 +94,11 @@ int outputs_check(const struct outputs_request *request, struct message *message
 
 /* Memory ------------------------------------------------------------------------------------ */
 
-int outputs_make(struct outputs *outputs, const struct outputs_request *request, uint32_t nodes,
-                 struct message *message)
+int outputs_make(struct outputs *outputs, const struct outputs_request *request,
+                 const struct network *network, struct message *message)
 {
-    *outputs = (struct outputs){.nodes = nodes, .wrong = {.troubles = json_array()}};
+    *outputs = (struct outputs){
+        .nodes = network->nodes, .network = network, .wrong = {.troubles = json_array()}};
     outputs->output_path = request->output ? strdup(request->output) : NULL;
     outputs->files_path = request->files ? strdup(request->files) : NULL;
     bool made = outputs->wrong.troubles && (!request->output || outputs->output_path) &&
@@ -135,9 +136,9 @@ void outputs_came(struct outputs *outputs, uint64_t model_ns, uint64_t predicted
 
 /* What has come ----------------------------------------------------------------------------- */
 
-/* A rank's, as it lies in memory. */
+/* A rank's, as it lies in memory: in the order of nodes. */
 struct part {
-    uint32_t rank;
+    uint32_t node, rank;
     const uint8_t *data;
     uint32_t bytes;
     bool left; /* it has left something, which can be read: */
@@ -146,7 +147,7 @@ struct part {
 
 static bool is_whole(const struct outputs *outputs, const struct part *part)
 {
-    struct output_row row = output_row_at(outputs->memory.table, part->rank);
+    struct output_row row = output_row_at(outputs->memory.table, part->node);
     uint8_t digest[DIGEST_BYTES];
 
     (void)digest_of(part->data, part->bytes, NULL, digest);
@@ -156,29 +157,41 @@ static bool is_whole(const struct outputs *outputs, const struct part *part)
 /* What is wrong with one rank's; 0: nothing. */
 static int take_part(struct outputs *outputs, struct part *part)
 {
-    unsigned rank = part->rank;
+    unsigned node = part->node, rank = part->rank;
 
     if (!is_whole(outputs, part)) {
-        tell_quietly(&outputs->wrong, tell_node_members("outputs-damaged", rank),
-                     "the output of node %u (rank %u) has come damaged", rank, rank);
+        tell_quietly(&outputs->wrong, tell_node_members("outputs-damaged", node),
+                     "the output of node %u (rank %u) has come damaged", node, rank);
         return STATUS_MACHINE;
     }
     part->left = part->bytes > 0 && output_open(&part->output, part->data, part->bytes);
     if (part->bytes > 0 && !part->left) {
-        tell_quietly(&outputs->wrong, tell_node_members("outputs-unreadable", rank),
+        tell_quietly(&outputs->wrong, tell_node_members("outputs-unreadable", node),
                      "node %u (rank %u) has left an output that cannot be read: its program has "
                      "overwritten its list, or named memory that it does not have",
-                     rank, rank);
+                     node, rank);
         return STATUS_PROGRAM;
     }
     return 0;
 }
 
-static struct part part_of(const struct outputs *outputs, uint32_t rank, uint64_t at)
+static struct part part_of(const struct outputs *outputs, uint32_t node, uint64_t at)
 {
-    return (struct part){.rank = rank,
+    return (struct part){.node = node,
+                         .rank = network_rank(outputs->network, node),
                          .data = outputs->memory.data + at,
-                         .bytes = output_row_at(outputs->memory.table, rank).bytes};
+                         .bytes = output_row_at(outputs->memory.table, node).bytes};
+}
+
+/* Where each node's begins; to be freed. */
+static uint64_t *places_of(const struct outputs *outputs)
+{
+    uint64_t *places = calloc(outputs->nodes, sizeof *places);
+
+    for (uint32_t node = 0; places && node + 1 < outputs->nodes; node++) {
+        places[node + 1] = places[node] + output_row_at(outputs->memory.table, node).bytes;
+    }
+    return places;
 }
 
 /* The first piece behind the list is what the program has named. */
@@ -192,18 +205,20 @@ static int add_named(struct draft *draft, const struct part *part)
 static int write_parts(const struct outputs *outputs)
 {
     struct draft draft;
-    int error = draft_open(&draft, outputs->output_path, outputs->stop);
-    uint64_t at = 0;
+    uint64_t *places = places_of(outputs);
+    int error = places ? draft_open(&draft, outputs->output_path, outputs->stop) : ENOMEM;
 
     if (error) {
+        free(places);
         return error;
     }
     for (uint32_t rank = 0; rank < outputs->nodes && !error; rank++) {
-        struct part part = part_of(outputs, rank, at);
+        uint32_t node = network_node(outputs->network, rank);
+        struct part part = part_of(outputs, node, places[node]);
         part.left = part.bytes > 0 && output_open(&part.output, part.data, part.bytes);
         error = add_named(&draft, &part);
-        at += part.bytes;
     }
+    free(places);
     return draft_close(&draft, error);
 }
 
@@ -271,11 +286,11 @@ static int write_file(struct outputs *outputs, const struct part *part, const ch
 
 static int refuse_name(struct outputs *outputs, const struct part *part, const char *name)
 {
-    json_t *members = tell_node_members("outputs-name", part->rank);
+    json_t *members = tell_node_members("outputs-name", part->node);
 
     tell_quietly(&outputs->wrong, members,
                  "a file of node %u (rank %u) is not written: '%.100s' leads out of its folder",
-                 (unsigned)part->rank, (unsigned)part->rank, name);
+                 (unsigned)part->node, (unsigned)part->rank, name);
     return STATUS_PROGRAM;
 }
 
@@ -334,8 +349,8 @@ int outputs_write(struct outputs *outputs, bool whole, const atomic_bool *stop)
 
     outputs->told = true;
     outputs->stop = stop;
-    for (uint32_t rank = 0; rank < outputs->nodes; rank++) {
-        struct part part = part_of(outputs, rank, at);
+    for (uint32_t node = 0; node < outputs->nodes; node++) {
+        struct part part = part_of(outputs, node, at);
         parts = larger(parts, take_part(outputs, &part));
         at += part.bytes;
         left += part.left;

@@ -34,6 +34,7 @@ struct outputs_request {
 struct outputs {
     char *output_path, *files_path;
     uint32_t nodes;
+    const struct network *network; /* with its map: the owner's */
     struct controller_outputs memory;
     uint64_t bytes;                  /* of all that has come */
     bool here;                       /* it has */
@@ -50,8 +51,8 @@ struct outputs {
 int outputs_check(const struct outputs_request *request, struct message *message);
 
 /* Copies the words; false: out of memory. */
-int outputs_make(struct outputs *outputs, const struct outputs_request *request, uint32_t nodes,
-                 struct message *message);
+int outputs_make(struct outputs *outputs, const struct outputs_request *request,
+                 const struct network *network, struct message *message);
 void outputs_free(struct outputs *outputs);
 
 static inline bool outputs_wanted(const struct outputs *outputs)

@@ -31,7 +31,8 @@ static void close_symbols(struct programs *programs)
 void programs_free(struct programs *programs)
 {
     for (uint32_t rank = 0; programs->nodes && rank < nodes_of(programs); rank++) {
-        text_lines_begin(&programs->nodes[rank].text, 0, rank);
+        text_lines_begin(&programs->nodes[rank].text, 0, rank,
+                         network_rank(programs->network, rank));
     }
     findings_forget(&programs->findings);
     errors_free(&programs->errors);
@@ -84,7 +85,7 @@ void programs_begin(struct programs *programs, uint32_t job_number)
         node->running = true;
         node->exit_untold = 0;
         node->report_count = 0;
-        text_lines_begin(&node->text, job_number, rank);
+        text_lines_begin(&node->text, job_number, rank, network_rank(programs->network, rank));
     }
     tell_progress(programs->teller, "run", 0, nodes_of(programs));
 }
@@ -103,7 +104,7 @@ void programs_forget(struct programs *programs)
     for (uint32_t rank = 0; rank < nodes_of(programs); rank++) {
         struct program_node *node = &programs->nodes[rank];
 
-        text_lines_begin(&node->text, 0, rank);
+        text_lines_begin(&node->text, 0, rank, network_rank(programs->network, rank));
         *node = (struct program_node){.dead = node->dead};
     }
 }
@@ -134,7 +135,8 @@ static void take_exit(struct programs *programs, const struct controller_event *
     int status = event->status & 0xff;
 
     programs->nodes[event->rank].exit_untold = status;
-    errors_ended(&programs->errors, event->rank, status == 0, event->collectives, now_us);
+    errors_ended(&programs->errors, network_rank(programs->network, event->rank),
+                 status == 0 && event->reason != ENDED_ABORTED, event->collectives, now_us);
     end_program(programs, event, status);
 }
 

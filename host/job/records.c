@@ -128,13 +128,19 @@ static unsigned number_of(struct records *records, const char *path)
     return i;
 }
 
+/* The program at a node: that of its rank, by which people give programs. */
+static unsigned program_at(const struct choice_of_nodes *choice, uint32_t node)
+{
+    return choice->program[network_rank(choice->network, node)];
+}
+
 static int collect(struct records *records, const struct choice_of_nodes *choice)
 {
     uint32_t nodes = choice->network->nodes;
 
-    for (uint32_t rank = 0; rank < nodes; rank++) {
+    for (uint32_t node = 0; node < nodes; node++) {
         unsigned program =
-            number_of(records, choice->request->programs[choice->program[rank]].path);
+            number_of(records, choice->request->programs[program_at(choice, node)].path);
         struct record *last = records->count ? &records->records[records->count - 1] : NULL;
 
         if (last && last->program == program) {
@@ -145,7 +151,7 @@ static int collect(struct records *records, const struct choice_of_nodes *choice
                                "the most that a load has room for",
                                LOAD_PROGRAMS_MAX);
         } else {
-            records->records[records->count++] = (struct record){rank, 1, program};
+            records->records[records->count++] = (struct record){node, 1, program};
         }
     }
     return 0;

@@ -61,8 +61,8 @@ static int make(struct region_job *job, const struct region_request *request,
     if (data_open(&job->file, &request->data, network->nodes, message) != 0) {
         return -1;
     }
-    for (uint32_t rank = 0; rank < job->nodes; rank++) {
-        job->parts[rank].bytes = data_bytes(&job->file, rank);
+    for (uint32_t node = 0; node < job->nodes; node++) {
+        job->parts[node].bytes = data_bytes(&job->file, network_rank(network, node));
     }
     return 0;
 }
@@ -70,8 +70,10 @@ static int make(struct region_job *job, const struct region_request *request,
 int region_job_make(struct region_job *job, const struct region_request *request,
                     const struct network *network, struct message *message)
 {
-    *job = (struct region_job){
-        .way = request->way, .nodes = network->nodes, .timeout_ms = request->timeout_ms};
+    *job = (struct region_job){.way = request->way,
+                               .nodes = network->nodes,
+                               .network = network,
+                               .timeout_ms = request->timeout_ms};
     strncpy(job->region, request->region, sizeof job->region - 1);
     if (make(job, request, network, message) != 0) {
         region_job_free(job);
@@ -100,13 +102,13 @@ int region_job_fill(struct region_job *job, const atomic_bool *stop, struct mess
     if (data_read(&job->file, job->nodes, stop, message) != 0) {
         return -1;
     }
-    for (uint32_t rank = 0; rank < job->nodes; rank++) {
-        struct controller_part *part = &job->parts[rank];
+    for (uint32_t node = 0; node < job->nodes; node++) {
+        struct controller_part *part = &job->parts[node];
 
-        part->data = job->file.string + data_from(&job->file, rank);
+        part->data = job->file.string + data_from(&job->file, network_rank(job->network, node));
         part->wanted = true;
         job->bytes += part->bytes;
-        if (common && rank > 0) {
+        if (common && node > 0) {
             memcpy(part->digest, job->parts[0].digest, DIGEST_BYTES);
         } else if (!digest_of(part->data, part->bytes, stop, part->digest)) {
             return message_set(message, "the data are not wanted any more");
@@ -124,8 +126,8 @@ int region_job_fits(const struct region_job *job, struct message *message)
             return message_set(message,
                                "%" PRIu32 " bytes have no room in region %s of node %u (rank %u), "
                                "which has %" PRIu32,
-                               part->bytes, job->region, (unsigned)rank, (unsigned)rank,
-                               part->region_bytes);
+                               part->bytes, job->region, (unsigned)rank,
+                               (unsigned)network_rank(job->network, rank), part->region_bytes);
         }
     }
     return 0;
@@ -148,7 +150,7 @@ int region_job_give(struct region_job *job, struct message *message)
     }
     uint8_t *at = job->memory;
     for (uint32_t rank = 0; rank < job->nodes; rank++) {
-        struct controller_part *part = &job->parts[rank];
+        struct controller_part *part = &job->parts[network_node(job->network, rank)];
 
         part->bytes = part->region_bytes;
         part->wanted = true;

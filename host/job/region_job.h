@@ -34,6 +34,7 @@ struct region_job {
     enum ecube_region_way way;
     char region[ECUBE_NAME_MAX];
     uint32_t nodes, timeout_ms;
+    const struct network *network; /* with its map: the owner's */
     struct data_file file;
     char *output;
     struct controller_part *parts;

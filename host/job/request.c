@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const kinds[] = {[BLOCK_INPUT] = "input",
                                     [BLOCK_COMMON] = "common",
@@ -103,18 +104,36 @@ static json_t *arguments_to_json(const struct job_request *request)
     return list;
 }
 
+/* A file has its whole path; a word that is none stays as it is. */
+static json_t *map_to_json(const struct map_wanted *wanted)
+{
+    bool file = map_is_file(wanted) && access(wanted->map, F_OK) == 0;
+    json_t *map = file          ? job_whole_path(wanted->map)
+                  : wanted->map ? json_string(wanted->map)
+                                : json_null();
+    json_t *as = wanted->as ? json_string(wanted->as) : json_null();
+
+    if (!map || !as) {
+        json_decref(map);
+        json_decref(as);
+        return NULL;
+    }
+    return json_pack("{s:o, s:o}", "map", map, "as", as);
+}
+
 int job_request_to_json(const struct job_request *request, json_t **json, struct message *message)
 {
     json_t *programs = programs_to_json(request), *data = data_to_json(request);
     json_t *arguments = arguments_to_json(request);
     json_t *output = job_whole_path(request->outputs.output),
-           *files = job_whole_path(request->outputs.files);
+           *files = job_whole_path(request->outputs.files), *map = map_to_json(&request->map);
 
-    *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
-                      "data", data, "arguments", arguments, "output", output, "files_to", files,
-                      "strategy", download_strategy_name(request->strategy), "x", request->x,
-                      "explain", request->explain, "timeout_ms", (int)request->timeout_ms);
-    if (programs && data && arguments && output && files && *json) {
+    *json =
+        json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
+                  "data", data, "arguments", arguments, "output", output, "files_to", files, "map",
+                  map, "strategy", download_strategy_name(request->strategy), "x", request->x,
+                  "explain", request->explain, "timeout_ms", (int)request->timeout_ms);
+    if (programs && data && arguments && output && files && map && *json) {
         return 0;
     }
     json_decref(*json);
@@ -209,6 +228,8 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .explain = json_is_true(json_object_get(json, "explain")),
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
+        .map = {text_of(json_object_get(json, "map"), "map"),
+                text_of(json_object_get(json, "map"), "as")},
     };
     return strategy && download_parse_strategy(strategy, &request->strategy) &&
            take_programs(json_object_get(json, "programs"), request) &&

@@ -12,6 +12,7 @@
 
 #include "controller/download.h"
 #include "host/console/message.h"
+#include "host/job/map_choice.h"
 #include "host/job/outputs.h"
 #include "wire/run.h"
 
@@ -45,6 +46,7 @@ struct job_request {
     bool explain; /* what each strategy would take is told */
     uint32_t timeout_ms;
     struct outputs_request outputs;
+    struct map_wanted map; /* of this load alone; NULL: the machine's */
 };
 
 /* The program that stands for the job: the one for all other nodes, or the last. */

@@ -165,10 +165,12 @@ static void take_fault(struct programs *programs, const struct controller_event 
 
     if (event->fault.kind == FAULT_ERROR) {
         fault_of_call(&code, event->rank, &event->fault, &call);
-        errors_call(&programs->errors, event->rank, &call, event->fault.collectives, now_us);
+        errors_call(&programs->errors, network_rank(programs->network, event->rank), &call,
+                    event->fault.collectives, now_us);
     } else {
         tell_fault(programs, event->rank, &event->fault, now_us);
-        errors_ended(&programs->errors, event->rank, false, event->fault.collectives, now_us);
+        errors_ended(&programs->errors, network_rank(programs->network, event->rank), false,
+                     event->fault.collectives, now_us);
     }
 }
 
@@ -178,7 +180,7 @@ static void tell_kernel_fault(struct programs *programs, const struct controller
     tell_fault(programs, event->rank, &event->fault, now_us);
     tell_trouble(programs->teller, tell_node_members("kernel-stopped", event->rank),
                  "node %u (rank %u) is out of order: its kernel stopped", (unsigned)event->rank,
-                 (unsigned)event->rank);
+                 (unsigned)network_rank(programs->network, event->rank));
 }
 
 /* Two have entered different collectives, or one could not go on and all failed with it. */
@@ -202,7 +204,8 @@ static void tell_disagreement(struct programs *programs, const struct controller
         tell_trouble(programs->teller, members, "%s", text);
         errors_disagreed(&programs->errors);
     } else {
-        errors_failed(&programs->errors, event->rank, event->status, members, text, now_us);
+        errors_failed(&programs->errors, network_rank(programs->network, event->rank),
+                      event->status, members, text, now_us);
     }
 }
 
@@ -248,7 +251,7 @@ void troubles_tell_exits(struct programs *programs)
             json_object_set_new(members, "status", json_integer(status));
             tell_trouble(programs->teller, members,
                          "node %u (rank %u): the program exited with status %d", (unsigned)rank,
-                         (unsigned)rank, status);
+                         (unsigned)network_rank(programs->network, rank), status);
         } else if (status != 0) {
             more++;
         }
@@ -272,7 +275,7 @@ static void tell_circle(struct programs *programs)
     for (uint32_t i = 0; i < length; i++) {
         json_array_append_new(circle, json_integer(ranks[i]));
     }
-    words_of_circle(ranks, length, text);
+    words_of_circle(programs->network, ranks, length, text);
     tell_trouble(programs->teller, json_pack("{s:s, s:o}", "kind", "circle", "nodes", circle), "%s",
                  text);
     free(ranks);
@@ -289,7 +292,7 @@ static void tell_wait(struct programs *programs, uint32_t rank)
                         controller_answered(programs->controller, rank) ? doing_wait(programs, rank)
                                                                         : json_null());
     doing_text(programs, rank, true, doing);
-    words_of_wait(rank, doing, text, sizeof text);
+    words_of_wait(programs->network, rank, doing, text, sizeof text);
     tell_trouble(programs->teller, members, "%s", text);
 }
 

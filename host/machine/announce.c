@@ -68,7 +68,7 @@ void announce_halted(struct machine *machine)
         machine->wait_told = true;
         json_object_set_new(members, "holder", json_string(machine->debuggers.nodes[rank].holder));
         tell_trouble(&machine->teller, members, "the download waits: node %u (rank %u) is %s",
-                     (unsigned)rank, (unsigned)rank,
+                     (unsigned)rank, (unsigned)network_rank(machine->programs.network, rank),
                      debuggers_text(&machine->debuggers, rank, text));
     }
 }
@@ -87,7 +87,8 @@ static void tell_death(struct machine *machine, const struct controller_event *e
     json_t *members = tell_node_members("node-died", event->rank);
     json_object_set_new(members, "phase", json_string(phase));
     tell_trouble(&machine->teller, members, "node %u (rank %u) died during %s: its QEMU %s",
-                 (unsigned)event->rank, (unsigned)event->rank, phase, note);
+                 (unsigned)event->rank,
+                 (unsigned)network_rank(machine->programs.network, event->rank), phase, note);
 }
 
 static void tell_reset(struct machine *machine, const struct controller_event *event,

@@ -93,10 +93,26 @@ static bool is_quiet(const struct machine *machine)
     return controller_quiet(&machine->controller) && host_links_quiet(&machine->links);
 }
 
+/* Ranks are where the job's map says, or the machine's own, and so are the plans. */
+static void use_map(struct machine *machine)
+{
+    const struct job_map *map = machine->job.map;
+
+    machine->options.network.map = map ? &map->choice.map : machine->network.map;
+    controller_use_cache(&machine->controller, map ? map->cache : machine->cache);
+}
+
+/* That nobody has begun, or whose memory nobody reads. */
+static void drop_job(struct machine *machine)
+{
+    job_free(&machine->job);
+    use_map(machine);
+}
+
 static void free_job(struct machine *machine)
 {
     if (machine->job_held) {
-        job_free(&machine->job);
+        drop_job(machine);
         machine->job_held = false;
     }
 }
@@ -770,7 +786,7 @@ static void fill(uv_work_t *work)
 
 static void refuse_load(struct machine *machine, const char *text)
 {
-    job_free(&machine->job);
+    drop_job(machine);
     unbound(machine);
     machine->owner.refused(machine->owner.context, text);
 }
@@ -783,7 +799,7 @@ static void on_filled(uv_work_t *work, int status)
     (void)status;
     machine->aside.active = false;
     if (!machine->handles_open || machine->job.cancelled) {
-        job_free(&machine->job);
+        drop_job(machine);
         return;
     }
     if (machine->aside.status != 0) {
@@ -809,6 +825,14 @@ static void begin_filling(struct machine *machine)
     do_aside(machine, ASIDE_FILLS, fill, on_filled);
 }
 
+static struct plan_cache *make_cache(const struct machine *machine, const struct network *network)
+{
+    const struct machine_options *options = &machine->options;
+
+    return programs_make_cache(network, &options->profile, options->plans, options->plan_count,
+                               options->algorithms);
+}
+
 int machine_load(struct machine *machine, struct job *job, struct message *message)
 {
     int status;
@@ -826,6 +850,10 @@ int machine_load(struct machine *machine, struct job *job, struct message *messa
     }
     machine->job = *job;
     *job = (struct job){0};
+    if (machine->job.map) {
+        machine->job.map->cache = make_cache(machine, &machine->job.map->network);
+    }
+    use_map(machine);
     begin_filling(machine);
     return 0;
 }
@@ -849,11 +877,11 @@ void machine_cancel(struct machine *machine, int status)
 
 void machine_line_taken(struct machine *machine, const struct line_receipt *receipt)
 {
-    struct program_node *node = &machine->programs.nodes[receipt->rank];
+    struct program_node *node = &machine->programs.nodes[receipt->node];
 
     if (receipt->job == machine->job_number && node->running) { /* else of one that is over */
         text_lines_written(&node->text, receipt->bytes);
-        tell_taken(machine, receipt->rank);
+        tell_taken(machine, receipt->node);
         pump(machine);
     }
 }
@@ -907,6 +935,7 @@ static int start_controller(struct machine *machine, struct message *message)
     struct controller_config config = {.links = machine->links.links,
                                        .network = &options->network,
                                        .profile = options->profile,
+                                       .paths = options->paths,
                                        .dead_after_ms = options->link_patience_ms
                                                             ? options->link_patience_ms
                                                             : options->patience_ms,
@@ -915,8 +944,7 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .boot_held = machine->target.jtag[0] != '\0',
                                        .attended = machine->owner.met != NULL};
 
-    machine->cache = programs_make_cache(&options->network, &options->profile, options->plans,
-                                         options->plan_count, options->algorithms);
+    machine->cache = make_cache(machine, &machine->network);
     config.cache = machine->cache;
     machine->controller_memory = malloc(controller_memory_bytes(&options->network));
     if (!machine->controller_memory) {
@@ -943,6 +971,7 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                                 .options = *options,
                                 .owner = *owner,
                                 .target = *target,
+                                .network = options->network,
                                 .start_us = now_us()};
     machine->teller = (struct teller){.context = owner->context,
                                       .emit = owner->emit,

@@ -32,6 +32,7 @@
 #include "host/machine/meeting.h"
 #include "host/console/message.h"
 #include "host/machine/rundir.h"
+#include "host/profile/profiles.h"
 #include "host/computer/target.h"
 #include "host/console/tell.h"
 
@@ -50,7 +51,8 @@ struct machine_options {
     struct network network;
     char network_name[NETWORK_NAME_MAX]; /* as users write it */
     struct profile profile;
-    const char *profile_name;
+    char profile_name[PROFILE_NAME_MAX];
+    uint8_t paths;                      /* that long messages go over, 0: as programs say */
     const char *algorithms[OPERATIONS]; /* of --algorithm, for each operation; NULL: the cheapest */
     uint32_t patience_ms;               /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
     uint32_t link_patience_ms;          /* the same, of links; 0: patience_ms */
@@ -103,7 +105,8 @@ struct machine {
     struct debuggers debuggers;
     struct controller controller;
     void *controller_memory;
-    struct plan_cache *cache; /* the plans of its network */
+    struct plan_cache *cache; /* the plans of its network, with its own map */
+    struct network network;   /* with its own map, if any: what loads are planned for */
     uint16_t incarnation;     /* of the host's ends of its links */
 
     uv_loop_t *loop;

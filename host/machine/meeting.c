@@ -233,7 +233,7 @@ static void move_again(struct machine *machine, uint32_t damaged)
                           "are sent again"
                         : "the part of node %u (rank %u) has come damaged, also when it is sent "
                           "again",
-                    (unsigned)rank, (unsigned)rank);
+                    (unsigned)rank, (unsigned)network_rank(meeting->job.network, rank));
         fail(machine, STATUS_MACHINE, message.text);
         return;
     }

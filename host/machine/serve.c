@@ -256,7 +256,8 @@ static void serve_load(struct server *server, struct client *client, const json_
                                       (int)server->machine.options.network.nodes));
         server->machine.options.verbose = json_is_true(json_object_get(request, "verbose"));
         server->runner = client;
-        if (job_plan(&job, NULL, &wanted, &options->network, &options->profile, &message) != 0 ||
+        if (job_plan(&job, NULL, &wanted, &server->machine.network, &options->profile, &message) !=
+                0 ||
             machine_load(&server->machine, &job, &message) != 0) {
             server->runner = NULL;
             client_refuse(client, message.text);
@@ -367,8 +368,9 @@ static void on_answered(void *context)
         if (client->wants_nodes) {
             client->wants_nodes = false;
             client_tell(client,
-                        json_pack("{s:s, s:i, s:s, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
-                                  "status", 0, "network", machine->options.network_name, "links",
+                        json_pack("{s:s, s:i, s:s, s:o, s:s, s:s, s:b, s:o, s:f, s:o}", "event",
+                                  "end", "status", 0, "network", machine->options.network_name,
+                                  "map", map_describe(&machine->options.network), "links",
                                   link_maker_name(&machine->target), "state", state_text(server),
                                   "broken", machine_is_broken(machine), "dead",
                                   describe_dead(machine), "boot_ms", (double)machine->boot_us / 1e3,
@@ -389,10 +391,11 @@ static void serve_info(struct server *server, struct client *client)
     client_tell(
         client,
         json_pack(
-            "{s:s, s:i, s:s, s:s, s:i, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event",
+            "{s:s, s:i, s:s, s:s, s:o, s:i, s:i, s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:o}", "event",
             "end", "status", 0, "name", server->options->name, "network",
-            machine->options.network_name, "host_links", machine->options.network.host_links,
-            "nodes", (int)machine->options.network.nodes, "state", state_text(server), "age_s",
+            machine->options.network_name, "map", map_describe(&machine->options.network),
+            "host_links", machine->options.network.host_links, "nodes",
+            (int)machine->options.network.nodes, "state", state_text(server), "age_s",
             (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory", server->rundir.path,
             "board", target_board()->name, "kernel", machine->target.kernel, "chain",
             machine->options.chain ? json_sprintf("%s/chain", server->rundir.path) : json_null(),

@@ -8,13 +8,22 @@
 #include "collectives/operation.h"
 #include "host/command/algorithm.h"
 #include "host/command/options.h"
+#include "host/command/plan_shelf.h"
 #include "host/plan/plan.h"
 #include "host/command/verbs.h"
 #include "reduction/reduction.h"
 
 enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
 
-enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT, ACTION_VERIFY, ACTION_LIST, ACTION_EXPLAIN };
+enum action {
+    ACTION_NONE,
+    ACTION_SHOW,
+    ACTION_EXPORT,
+    ACTION_VERIFY,
+    ACTION_LIST,
+    ACTION_EXPLAIN,
+    ACTION_CACHE
+};
 
 /* The command line as it stands. */
 struct plan_arguments {
@@ -23,6 +32,7 @@ struct plan_arguments {
     const char *operation, *root, *parameter, *type, *algorithm, *json; /* verify: its file */
     uint32_t bytes;
     bool has_bytes;
+    bool clear;
 };
 
 static void take_bytes(const struct option_row *option, char *text, void *target)
@@ -35,7 +45,7 @@ static void take_bytes(const struct option_row *option, char *text, void *target
 
 static enum action parse_action(const char *text)
 {
-    static const char *const names[] = {"show", "export", "verify", "list", "explain"};
+    static const char *const names[] = {"show", "export", "verify", "list", "explain", "cache"};
     struct choice choice;
 
     choice_begin(&choice, text);
@@ -48,7 +58,8 @@ static enum action parse_action(const char *text)
         command_line_reject("'%.40s': did you mean ecube plan %s?", text, choice.near);
     }
     command_line_reject(
-        "'%.40s': use show, export, verify, list or explain, for example ecube plan show exchange",
+        "'%.40s': use show, export, verify, list, explain or cache, for example ecube plan show "
+        "exchange",
         text);
 }
 
@@ -83,13 +94,16 @@ static const struct option_row option_rows[] = {
     {"json", "FILE",
      "export: where to (-, the default: standard output); doc/json.md describes the format",
      option_text, OPTION_AT(struct plan_arguments, json)},
+    {"clear", NULL, "cache: remove what searches for plans have left there", option_flag,
+     OPTION_AT(struct plan_arguments, clear)},
     {.more = options_network, OPTION_AT(struct plan_arguments, machine)},
     {0},
 };
 
 static const struct command_line command_line = {
     option_rows,
-    .words = "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain OPERATION",
+    .words = "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain "
+             "OPERATION\ncache --clear",
     .text =
         "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same "
         "plan that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, "
@@ -97,7 +111,9 @@ static const struct command_line command_line = {
         "blocks, as JSON. `verify` reads such a file, whoever wrote it, and proves that it does "
         "what its operation promises, or says where it does not: doc/plans.md. `list` prints the "
         "algorithms that there are, what each wants and where it is from. `explain` compares them "
-        "for one size on one machine, and says which is chosen.\n\n"
+        "for one size on one machine, and says which is chosen. `cache --clear` removes what "
+        "searches have found and kept: ECUBE_CACHE is its directory, or off; else it is "
+        "XDG_CACHE_HOME/ecube or ~/.cache/ecube.\n\n"
         "OPERATION is one of "
         "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
         "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
@@ -105,7 +121,9 @@ static const struct command_line command_line = {
         "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
         "          ecube plan verify plan.json\n"
         "          ecube plan list allreduce\n"
-        "          ecube plan explain allreduce --network cube:7 --bytes 100\n\n"
+        "          ecube plan explain allreduce --network cube:7 --bytes 100\n"
+        "          ecube plan explain scatter --network cube:4 --ports 1,2,all\n"
+        "          ecube plan cache --clear\n\n"
         "Exit status: 0, or 2 for bad input.",
     .take_word = take_word,
     .filter = options_name_operations,
@@ -176,17 +194,18 @@ static int find_type(const char *text, struct plan_command *command, struct mess
                              (unsigned)command->element_bytes);
 }
 
-static int make_command(const struct plan_arguments *arguments, struct plan_command *command,
+static int make_command(struct plan_arguments *arguments, struct plan_command *command,
                         struct message *message)
 {
     static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "in a plan"};
 
+    arguments->machine.ports.many = arguments->action == ACTION_EXPLAIN;
     *command = (struct plan_command){
-        .profile_name = arguments->machine.profile,
         .request = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
     if (arguments->action == ACTION_NONE) {
         return message_set(message, "say what to do: ecube plan show OPERATION, export "
-                                    "OPERATION, verify FILE, list, or explain OPERATION");
+                                    "OPERATION, verify FILE, list, explain OPERATION, or "
+                                    "cache --clear");
     }
     if (arguments->action != ACTION_EXPORT && arguments->json) {
         return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
@@ -199,7 +218,8 @@ static int make_command(const struct plan_arguments *arguments, struct plan_comm
         return -1;
     }
     network_name(&command->network, command->network_name);
-    if (options_find_profile(&arguments->machine, &command->profile, message) != 0 ||
+    if (options_find_profile(&arguments->machine, &command->network, &command->profile,
+                             command->profile_name, message) != 0 ||
         find_root(arguments->root, command, message) != 0 ||
         find_parameter(arguments->parameter, command, message) != 0) {
         return -1;
@@ -271,6 +291,17 @@ static int list(const struct plan_arguments *arguments, struct message *message)
     return 0;
 }
 
+/* It takes no other word. */
+static int cache(const struct plan_arguments *arguments, struct message *message)
+{
+    if (arguments->operation) {
+        return message_set(message, "'%.40s' is one word too many: ecube plan cache --clear",
+                           arguments->operation);
+    }
+    return arguments->clear ? plan_shelf_clear(message)
+                            : message_set(message, "say what to do: ecube plan cache --clear");
+}
+
 int verb_plan(int argc, char **argv)
 {
     struct plan_arguments arguments = {.machine = options_machine_defaults(),
@@ -279,6 +310,13 @@ int verb_plan(int argc, char **argv)
     struct message message;
 
     command_line_parse(&command_line, argc, argv, &arguments);
+    if (arguments.action == ACTION_CACHE) {
+        return cache(&arguments, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.clear) {
+        message_set(&message, "--clear is for ecube plan cache");
+        return message_print(&message);
+    }
     if (arguments.action == ACTION_VERIFY) {
         return verify(&arguments, &message) == 0 ? 0 : message_print(&message);
     }
@@ -290,6 +328,11 @@ int verb_plan(int argc, char **argv)
     }
     if (arguments.action == ACTION_EXPORT) {
         return export(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.machine.ports.count > 1) {
+        return plan_explain_ports(&command, &arguments.machine.ports, &message) == 0
+                   ? 0
+                   : message_print(&message);
     }
     if (arguments.action == ACTION_EXPLAIN) {
         return plan_explain(&command, &message) == 0 ? 0 : message_print(&message);

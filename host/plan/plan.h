@@ -9,6 +9,7 @@
 #include "planner/planner.h"
 #include "host/console/message.h"
 #include "host/command/output.h"
+#include "host/profile/profiles.h"
 #include "network/text.h"
 #include "router/clock.h"
 
@@ -16,7 +17,7 @@ struct plan_command {
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct profile profile;
-    const char *profile_name;
+    char profile_name[PROFILE_NAME_MAX];
     struct plan_request request;
     uint32_t element_bytes; /* of a reduction; else 1 */
 };
@@ -29,6 +30,16 @@ void plan_list(uint32_t operation);
 
 /* Prints what each algorithm takes, and which one is chosen. -1: there is no plan. */
 int plan_explain(const struct plan_command *command, struct message *message);
+
+/* Prints the cheapest plan for each number of ports, and the bound. */
+struct ports_wanted;
+int plan_explain_ports(const struct plan_command *command, const struct ports_wanted *ports,
+                       struct message *message);
+
+/* Prints what no plan can take less than, and why; and that it is not known whether another plan
+ * takes less, where this one takes far more. */
+void plan_print_bound(const struct plan *plan, const struct plan_command *command,
+                      uint64_t model_ns);
 
 /* Whether this computer has the memory to name the blocks of all circuits. */
 int plan_export_check(const struct plan *plan, struct message *message);

@@ -1,5 +1,6 @@
 #include "host/plan/plan_blocks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +60,16 @@ uint64_t plan_blocks_slots(const struct plan *plan)
     return count;
 }
 
-bool plan_blocks_are_pairs(const struct operation *operation)
+void plan_blocks_second(const struct plan *plan, uint32_t name, char text[SECOND_TEXT_MAX])
 {
-    return operation->span[SPACE_SEND] == SPAN_NODES &&
-           operation->span[SPACE_RECEIVE] == SPAN_NODES;
+    uint32_t second =
+        name % operation_pair_width(operation_of(plan->operation), plan->network.nodes);
+
+    if (operation_has_movements(operation_of(plan->operation))) {
+        movement_text(second, text);
+    } else {
+        snprintf(text, SECOND_TEXT_MAX, "%u", (unsigned)second);
+    }
 }
 
 /* What a program has put into a slot that it sends. */
@@ -73,10 +80,15 @@ static uint32_t given(const struct plan_blocks *blocks, uint32_t node, uint32_t 
     if (operation->vector) {
         return slot % blocks->plan->segments;
     }
-    if (plan_blocks_are_pairs(operation)) {
+    if (operation_has_movements(operation)) {
+        return node * MOVEMENTS_MAX +
+               movement_of(blocks->plan->network.nodes, blocks->plan->root, slot);
+    }
+    if (operation_has_pairs(operation)) {
         return node * blocks->plan->network.nodes + slot;
     }
-    return operation->span[SPACE_SEND] == SPAN_ONE ? node : slot;
+    uint32_t m = blocks->plan->segments;
+    return operation->span[SPACE_SEND] == SPAN_ONE ? node * m + slot : slot;
 }
 
 static uint64_t place_of(const struct plan_blocks *blocks, uint32_t node, uint8_t space,
@@ -124,6 +136,23 @@ static void fill_root(struct plan_blocks *blocks)
     }
 }
 
+/* Whether nodes combine what has come when all has: then a block's name does not say whose it is.
+ */
+static bool combines_at_last(const struct plan *plan)
+{
+    bool reduces = operation_of(plan->operation)->reduces, combines = false;
+
+    for (uint32_t i = 0; i < plan->circuit_count && reduces; i++) {
+        const struct plan_circuit *circuit = &plan->circuits[i];
+        bool copy = circuit->from == circuit->to;
+        if (!copy && (combines || circuit->flags & ROW_COMBINES)) {
+            return false;
+        }
+        combines = combines || (circuit->flags & ROW_COMBINES);
+    }
+    return combines;
+}
+
 void plan_blocks_begin(struct plan_blocks *blocks, const struct plan *plan)
 {
     uint64_t count = plan_blocks_slots(plan), at = 0;
@@ -139,7 +168,7 @@ void plan_blocks_begin(struct plan_blocks *blocks, const struct plan *plan)
     blocks->held = memory(count, sizeof *blocks->held);
     memset(blocks->held, 0xff, count * sizeof *blocks->held); /* NOTHING */
     fill_root(blocks);
-    if (blocks->operation->prefix) {
+    if (blocks->operation->prefix || combines_at_last(plan)) {
         blocks->held_ranks = memory(count, sizeof *blocks->held_ranks);
     }
 }

@@ -23,8 +23,8 @@
 
 #include "planner/planner.h"
 
-/* Of a prefix: the ranks whose contributions are combined; first > last: they do not follow each
- * other. */
+/* Of a prefix, or where nodes combine when all has come: the ranks whose contributions are
+ * combined; first > last: they do not follow each other. */
 struct plan_ranks {
     uint32_t first, last;
 };
@@ -35,7 +35,7 @@ struct plan_blocks {
     uint32_t *held;  /* the names in the slots of RECEIVE, then SCRATCH, of node 0, 1, ... */
     uint64_t *at;    /* of each node, where its slots begin in `held` */
     uint32_t *cargo; /* the names that circuits move which have not written yet */
-    struct plan_ranks *held_ranks, *cargo_ranks; /* the same places; NULL: of no prefix */
+    struct plan_ranks *held_ranks, *cargo_ranks; /* the same places; NULL: of no such plan */
     uint64_t cargo_count, cargo_room;
     uint32_t next, unwritten; /* circuits; those from `unwritten` on to `next` have not written */
 };
@@ -50,8 +50,11 @@ void plan_blocks_end(struct plan_blocks *blocks);
  * stay until the next call; NULL behind the last. */
 const struct plan_circuit *plan_blocks_next(struct plan_blocks *blocks, const uint32_t **names);
 
-/* Of a prefix, whose contributions the blocks hold that plan_blocks_next named last; else NULL. */
+/* Whose contributions the blocks hold that plan_blocks_next named last; NULL: see there. */
 const struct plan_ranks *plan_blocks_ranks(const struct plan_blocks *blocks);
 
-/* Whether names are pairs: name / nodes is the source, name % nodes the destination. */
-bool plan_blocks_are_pairs(const struct operation *operation);
+enum { SECOND_TEXT_MAX = 12 };
+
+/* What a name that is a pair has behind the point: "3", "+1". Its sender is name / width, for width
+ * = operation_pair_width. */
+void plan_blocks_second(const struct plan *plan, uint32_t name, char text[SECOND_TEXT_MAX]);

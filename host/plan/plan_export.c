@@ -73,6 +73,12 @@ int plan_export_check(const struct plan *plan, struct message *message)
     uint64_t circuits = circuits_of(plan), available = available_bytes();
     uint64_t need = circuits * CIRCUIT_BYTES + plan_blocks_slots(plan) * SLOT_BYTES;
 
+    if (plan->sums_apart) {
+        return message_set(message,
+                           "by %s nodes keep sums of others apart, and a file cannot say which: "
+                           "name another with --algorithm",
+                           plan_summary(plan).algorithm);
+    }
     if (circuits > PLAN_CIRCUITS_MAX) {
         return message_set(message, "the plan has %" PRIu64 " circuits: an export has at most %d",
                            circuits, PLAN_CIRCUITS_MAX);
@@ -99,16 +105,22 @@ static void write_head(FILE *file, const struct plan *plan, const struct plan_co
     const char *type =
         operation_of(plan->operation)->reduces ? reduction_type_name(command->request.type) : NULL;
 
+    char ports[8] = "\"all\"";
+
+    if (plan->node_ports != PORTS_ALL) {
+        snprintf(ports, sizeof ports, "%u", (unsigned)plan->node_ports);
+    }
     fprintf(file,
             "{\"network\":\"%s\",\"operation\":\"%s\",\"algorithm\":\"%s\",\n"
-            "\"nodes\":%u,\"root\":%u,\"ports\":1,\"bytes\":%u,\n"
-            "\"profile\":{\"xi_ns\":%u,\"tau_ns\":%u,\"element_ns\":%u},\n"
+            "\"nodes\":%u,\"root\":%u,\"ports\":%s,\"bytes\":%u,\n"
+            "\"profile\":{\"xi_ns\":%u,\"tau_ns\":%u,\"element_ns\":%u,\"element_bytes\":%u},\n"
             "\"segments\":%u,%s%s%s",
             command->network_name, operation_of(plan->operation)->standard,
             plan_summary(plan).algorithm, (unsigned)plan->network.nodes, (unsigned)plan->root,
-            (unsigned)command->request.bytes, (unsigned)profile->xi_ns, (unsigned)profile->tau_ns,
-            (unsigned)profile->element_ns, (unsigned)plan->segments, type ? "\"type\":\"" : "",
-            type ? type : "", type ? "\"," : "");
+            ports, (unsigned)command->request.bytes, (unsigned)profile->xi_ns,
+            (unsigned)profile->tau_ns, (unsigned)profile->element_ns,
+            (unsigned)clock_element_bytes(profile), (unsigned)plan->segments,
+            type ? "\"type\":\"" : "", type ? type : "", type ? "\"," : "");
     write_us(file, "predicted_us", time.model_ns);
     fputc(',', file);
     write_us(file, "bound_us", time.bound_ns);
@@ -132,8 +144,10 @@ static void write_path(FILE *file, const struct plan *plan, const struct plan_ci
 
 static void write_names(FILE *file, const struct plan *plan, const uint32_t *names, uint32_t count)
 {
-    bool pairs = plan_blocks_are_pairs(operation_of(plan->operation));
-    unsigned nodes = (unsigned)plan->network.nodes;
+    bool pairs = operation_has_pairs(operation_of(plan->operation));
+    unsigned width =
+        (unsigned)operation_pair_width(operation_of(plan->operation), plan->network.nodes);
+    char second[SECOND_TEXT_MAX];
 
     fputc('[', file);
     for (uint32_t i = 0; i < count; i++) {
@@ -141,7 +155,8 @@ static void write_names(FILE *file, const struct plan *plan, const uint32_t *nam
             fputc(',', file);
         }
         if (pairs) {
-            fprintf(file, "\"%u.%u\"", (unsigned)names[i] / nodes, (unsigned)names[i] % nodes);
+            plan_blocks_second(plan, names[i], second);
+            fprintf(file, "\"%u.%s\"", (unsigned)names[i] / width, second);
         } else {
             fprintf(file, "\"%u\"", (unsigned)names[i]);
         }
@@ -149,7 +164,7 @@ static void write_names(FILE *file, const struct plan *plan, const uint32_t *nam
     fputc(']', file);
 }
 
-/* Of a prefix: whose contributions the blocks hold, which their names do not say. */
+/* Whose contributions the blocks hold, where their names do not say that. */
 static void write_ranks(FILE *file, const struct plan_ranks *ranks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -219,13 +234,17 @@ static void write_circuit(FILE *file, const struct plan *plan, const struct plan
     write_path(file, plan, circuit);
     fputs(",\"blocks\":", file);
     write_names(file, plan, names, circuit->blocks);
-    fprintf(file, ",\"combine\":%s,\"bytes\":", truth(is_combined(plan, circuit)));
+    bool later = ranks && !operation_of(plan->operation)->prefix; /* when all has come */
+    fprintf(file, ",\"combine\":%s,\"bytes\":", truth(!later && is_combined(plan, circuit)));
     if (bytes == (uint64_t)circuit->blocks * each) {
         fputs("null", file);
     } else {
         fprintf(file, "%" PRIu64, bytes);
     }
     fprintf(file, ",\"ahead\":%s", truth(circuit->flags & ROW_AHEAD));
+    if (circuit->port > 0) {
+        fprintf(file, ",\"port\":%u", (unsigned)circuit->port);
+    }
     if (ranks) {
         write_ranks(file, ranks, circuit->blocks);
     }

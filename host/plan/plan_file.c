@@ -114,6 +114,11 @@ struct plan *plan_file_prove(const struct plan_file *file, uint32_t bytes, uint3
         plan_free(plan);
         return NULL;
     }
+    if (*fault.words) {
+        tell(file, &fault, message);
+    } else {
+        message_set(message, "%s", "");
+    }
     plan->algorithm = UINT8_MAX;
     plan->written = plain("of the file %.300s", file->path);
     plan->written_source =

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "planner/choose/ranks.h"
+
 void plan_list_add(const struct option_row *option, char *path, void *target)
 {
     struct plan_list *list = target;
@@ -34,18 +36,38 @@ int plan_file_fits(const struct plan_file *file, const struct network *network,
                            (unsigned)profile->xi_ns, (unsigned)profile->tau_ns,
                            (unsigned)profile->element_ns);
     }
+    uint32_t said = clock_element_bytes(&file->profile), here = clock_element_bytes(profile);
+    if (file->has_profile && said != here) {
+        return message_set(message,
+                           "%.60s is a plan for another profile: its elements have %u bytes, and "
+                           "the machine's %u",
+                           file->path, (unsigned)said, (unsigned)here);
+    }
     return 0;
 }
 
-int plan_file_suits(const struct plan_file *file, const struct plan *plan,
-                    const struct profile *profile, struct message *message)
+int plan_file_suits(const struct plan_file *file, struct plan *plan, const struct profile *profile,
+                    struct message *message)
 {
-    return plan_is_right_on(plan, profile)
+    return plan_suit(plan, profile)
                ? 0
-               : message_set(message,
-                             "%.60s goes ahead where nodes have one port, and the machine's have "
-                             "all",
-                             file->path);
+               : message_set(message, "%.60s is for nodes with %u ports, and the machine's have %u",
+                             file->path, (unsigned)plan->node_ports, clock_ports(profile));
+}
+
+/* A file counts nodes: its blocks are given to those whose ranks programs know. */
+static bool take_map(struct plan *plan, const char *path, const struct network *network,
+                     struct message *message)
+{
+    struct plan_fault fault = {.words = ""};
+
+    if (ranks_take(plan, network->map, &fault)) {
+        ranks_follow(plan);
+        return true;
+    }
+    message_set(message, "%.60s counts nodes, and is no %s of the ranks of this map: %.200s", path,
+                operation_name(plan->operation), fault.words);
+    return false;
 }
 
 static struct plan *read_one(const char *path, const struct network *network,
@@ -66,6 +88,10 @@ static struct plan *read_one(const char *path, const struct network *network,
     }
     if (plan && file.has_bytes) {
         plan->bytes_min = plan->bytes_max = file.bytes;
+    }
+    if (plan && network->map && !take_map(plan, path, network, message)) {
+        plan_free(plan);
+        plan = NULL;
     }
     plan_file_free(&file);
     return plan;

@@ -37,5 +37,5 @@ void plan_list_unused_text(const struct plan_list *list, unsigned i, char text[M
  * ports. */
 int plan_file_fits(const struct plan_file *file, const struct network *network,
                    const struct profile *profile, struct message *message);
-int plan_file_suits(const struct plan_file *file, const struct plan *plan,
-                    const struct profile *profile, struct message *message);
+int plan_file_suits(const struct plan_file *file, struct plan *plan, const struct profile *profile,
+                    struct message *message);

@@ -4,17 +4,15 @@
  * Members may come in any order, and what a name or a path means depends on network and operation:
  * so circuits are kept as they stand until all has been read. What is not known is left out.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "planner/build.h"
 #include "host/computer/available.h"
+#include "host/computer/input_file.h"
 #include "host/plan/json_pull.h"
 #include "host/plan/plan_file.h"
 #include "reduction/reduction.h"
@@ -23,13 +21,14 @@
 enum {
     RANK_MAX = NETWORK_NODES_MAX - 1,
     NAMES_MAX = 1 << 26, /* of all circuits */
-    FILE_PARTS = 8,      /* a byte of the file takes so many of memory, at most */
-    WRITER_MS = 10000    /* for which a pipe may be silent at first */
+    FILE_PARTS = 8       /* a byte of the file takes so many of memory, at most */
 };
 
 static const uint32_t UNPAIRED = UINT32_MAX;
 
-/* "0.3": {0, 3}; "3": {3, UNPAIRED}. */
+enum { MOVEMENT = 1 << 30 }; /* in the second half of a name: this and a movement */
+
+/* "0.3": {0, 3}; "0.+1": {0, MOVEMENT + 2}; "3": {3, UNPAIRED}. */
 struct raw_name {
     uint32_t first, second;
 };
@@ -126,7 +125,7 @@ static int add_name(struct reading *r, uint32_t first, uint32_t second)
     return 0;
 }
 
-/* "3", "3-5", "0.3" or "0.3-5". */
+/* "3", "3-5", "0.3", "0.3-5" or "0.+1". */
 static int take_name(struct reading *r)
 {
     const char *at = r->pull.text;
@@ -136,6 +135,13 @@ static int take_name(struct reading *r)
     if (fits && *at == '.') {
         source = first;
         at++;
+        if (*at == '+' || *at == '-') {
+            uint32_t movement = movement_read(at, &at);
+            return movement < MOVEMENTS_MAX && *at == '\0'
+                       ? add_name(r, source, MOVEMENT + movement)
+                       : json_pull_fail(&r->pull, "\"%.40s\" is no block: use \"3.+1\"",
+                                        r->pull.text);
+        }
         fits = read_rank(&at, &first);
     }
     last = first;
@@ -219,6 +225,15 @@ static int read_to(struct reading *r)
 static int read_combine(struct reading *r)
 {
     return json_pull_truth(&r->pull, &last_circuit(r)->circuit.combines);
+}
+
+static int read_port(struct reading *r)
+{
+    uint32_t port = 0;
+    int status = read_u32(r, CLOCK_PORTS_MAX - 1, &port);
+
+    last_circuit(r)->circuit.port = (uint8_t)port;
+    return status;
 }
 
 static int read_ahead(struct reading *r)
@@ -311,7 +326,7 @@ static int read_of(struct reading *r)
     return status;
 }
 
-enum { STEP, FROM, TO, PATH, BLOCKS, ORDER, COMBINE, BYTES, AHEAD, OF };
+enum { STEP, FROM, TO, PATH, BLOCKS, ORDER, COMBINE, BYTES, AHEAD, OF, PORT };
 
 static const struct member circuit_members[] = {[STEP] = {"step", read_step},
                                                 [FROM] = {"from", read_from},
@@ -322,7 +337,8 @@ static const struct member circuit_members[] = {[STEP] = {"step", read_step},
                                                 [COMBINE] = {"combine", read_combine},
                                                 [BYTES] = {"bytes", read_circuit_bytes},
                                                 [AHEAD] = {"ahead", read_ahead},
-                                                [OF] = {"of", read_of}};
+                                                [OF] = {"of", read_of},
+                                                [PORT] = {"port", read_port}};
 
 static int read_circuit(struct reading *r)
 {
@@ -406,7 +422,13 @@ static int read_root(struct reading *r)
 
 static int read_ports(struct reading *r)
 {
-    return json_pull_number(&r->pull, NETWORK_PORTS_MAX, &r->ports);
+    if (json_pull_peek(&r->pull) == '"') {
+        r->ports = PORTS_ALL;
+        return json_pull_string(&r->pull) == 0 && strcmp(r->pull.text, "all") != 0
+                   ? json_pull_fail(&r->pull, "ports are a number, or \"all\"")
+                   : 0;
+    }
+    return json_pull_number(&r->pull, CLOCK_PORTS_MAX, &r->ports);
 }
 
 static int read_segments(struct reading *r)
@@ -449,17 +471,33 @@ static int read_element(struct reading *r)
     return read_u32(r, UINT32_MAX, &r->file->profile.element_ns);
 }
 
+static int read_element_bytes(struct reading *r)
+{
+    uint32_t bytes = 0;
+
+    if (read_u32(r, UINT16_MAX, &bytes) != 0) {
+        return -1;
+    }
+    r->file->profile.element_bytes = (uint16_t)bytes;
+    return bytes > 0 ? 0 : json_pull_fail(&r->pull, "an element has at least one byte");
+}
+
+/* Where element_bytes is not said, an element is a byte. */
 static int read_profile(struct reading *r)
 {
-    static const struct member members[] = {
-        {"xi_ns", read_xi}, {"tau_ns", read_tau}, {"element_ns", read_element}};
+    static const struct member members[] = {{"xi_ns", read_xi},
+                                            {"tau_ns", read_tau},
+                                            {"element_ns", read_element},
+                                            {"element_bytes", read_element_bytes}};
     uint32_t given = 0;
 
-    if (read_object(r, members, 3, &given) != 0) {
+    if (read_object(r, members, 4, &given) != 0) {
         return -1;
     }
     r->file->has_profile = true;
-    return given == 7 ? 0 : json_pull_fail(&r->pull, "a profile has xi_ns, tau_ns and element_ns");
+    return (given & 7) == 7
+               ? 0
+               : json_pull_fail(&r->pull, "a profile has xi_ns, tau_ns and element_ns");
 }
 
 static int read_circuits(struct reading *r)
@@ -504,16 +542,16 @@ static int check_head(struct reading *r)
         return message_set(message, "%.60s: %s has %u nodes, not %" PRIu64, path,
                            r->file->network_name, (unsigned)named->network.nodes, r->nodes);
     }
-    if (r->ports != PLAN_FILE_UNSAID && r->ports != 1) {
-        return message_set(message, "%.60s: a node sends over one port at a time, not %" PRIu64,
-                           path, r->ports);
+    if (r->ports == 0) {
+        return message_set(message, "%.60s: nodes with 0 ports send nothing", path);
     }
+    r->file->named.node_ports = r->ports == PLAN_FILE_UNSAID ? 0 : (uint8_t)r->ports;
     if (r->root >= operation_roots(operation, &named->network)) {
         const char *what = operation_root_name(operation);
         return message_set(message, "%.60s: %" PRIu64 " cannot be the %s of %s on %s", path,
                            r->root, what ? what : "root", operation->name, r->file->network_name);
     }
-    if (r->segments == 0 || (r->segments != 1 && !operation->vector)) {
+    if (r->segments == 0 || (r->segments != 1 && !operation_has_segments(operation))) {
         return message_set(message, "%.60s: %s has no %" PRIu64 " segments", path, operation->name,
                            r->segments);
     }
@@ -525,10 +563,75 @@ static int check_head(struct reading *r)
 
 /* What the circuits mean ---------------------------------------------------------------------- */
 
-static int circuit_wrong(const struct reading *r, uint32_t index, const char *words)
+__attribute__((format(printf, 3, 4))) static int circuit_wrong(const struct reading *r,
+                                                               uint32_t index, const char *format,
+                                                               ...)
 {
-    return message_set(r->pull.message, "%.60s, line %" PRIu64 ", circuit %u: %s", r->file->path,
-                       r->circuits[index].line, (unsigned)index, words);
+    const struct named_circuit *circuit = &r->circuits[index].circuit;
+    char words[NAMED_WORDS_MAX];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    return message_set(r->pull.message,
+                       "%.60s, line %" PRIu64 ", circuit %u: step %u, %u to %u: %s", r->file->path,
+                       r->circuits[index].line, (unsigned)index, (unsigned)circuit->step,
+                       (unsigned)circuit->from, (unsigned)circuit->to, words);
+}
+
+/* What is wrong with a name that is one of a source and a movement, or should be. */
+static int check_movement(const struct reading *r, uint32_t index, const struct raw_name *raw)
+{
+    const struct named_plan *named = &r->file->named;
+    char words[MOVEMENT_TEXT_MAX];
+
+    if (raw->second == UNPAIRED || raw->second < MOVEMENT) {
+        return circuit_wrong(r, index,
+                             "block %u: blocks are named by source and movement here: \"0.+1\"",
+                             (unsigned)raw->first);
+    }
+    movement_text(raw->second - MOVEMENT, words);
+    if (raw->first >= named->network.nodes) {
+        return circuit_wrong(r, index, "block %u.%s is of no node: there is no node %u",
+                             (unsigned)raw->first, words, (unsigned)raw->first);
+    }
+    if (movement_slot(named->network.nodes, (uint32_t)r->root, raw->second - MOVEMENT) ==
+        UINT32_MAX) {
+        return circuit_wrong(r, index, "block %u.%s is of a movement that there is not here",
+                             (unsigned)raw->first, words);
+    }
+    return 0;
+}
+
+/* What is wrong with a name of one or two nodes. */
+static int check_name(const struct reading *r, uint32_t index, const struct raw_name *raw,
+                      bool pairs)
+{
+    uint32_t nodes = r->file->named.network.nodes;
+
+    if (raw->second != UNPAIRED && raw->second >= MOVEMENT) {
+        return circuit_wrong(r, index,
+                             "a block of %u is named by a movement, which only "
+                             "all_to_some has",
+                             (unsigned)raw->first);
+    }
+    if (pairs && raw->second == UNPAIRED) {
+        return circuit_wrong(r, index,
+                             "block %u: blocks are named by source and destination here: "
+                             "\"0.3\"",
+                             (unsigned)raw->first);
+    }
+    if (!pairs && raw->second != UNPAIRED) {
+        return circuit_wrong(r, index, "block %u.%u: blocks are named by one number here: \"3\"",
+                             (unsigned)raw->first, (unsigned)raw->second);
+    }
+    if (pairs && (raw->first >= nodes || raw->second >= nodes)) {
+        return circuit_wrong(r, index, "block %u.%u is of no node: there is no node %u",
+                             (unsigned)raw->first, (unsigned)raw->second,
+                             (unsigned)(raw->first >= nodes ? raw->first : raw->second));
+    }
+    return 0;
 }
 
 static int finish_names(struct reading *r, uint32_t index)
@@ -536,21 +639,19 @@ static int finish_names(struct reading *r, uint32_t index)
     struct named_plan *named = &r->file->named;
     const struct named_circuit *circuit = &r->circuits[index].circuit;
     const struct operation *operation = operation_of(named->operation);
+    bool moves = operation_has_movements(operation);
     bool pairs =
         operation->span[SPACE_SEND] == SPAN_NODES && operation->span[SPACE_RECEIVE] == SPAN_NODES;
-    uint32_t nodes = named->network.nodes;
 
     for (uint32_t i = 0; i < circuit->name_count; i++) {
         const struct raw_name *raw = &r->names[circuit->name_at + i];
-        if (pairs != (raw->second != UNPAIRED)) {
-            return circuit_wrong(r, index,
-                                 pairs ? "its blocks are named by source and destination: \"0.3\""
-                                       : "its blocks are named by one number: \"3\"");
+        if ((moves ? check_movement(r, index, raw) : check_name(r, index, raw, pairs)) != 0) {
+            return -1;
         }
-        if (pairs && (raw->first >= nodes || raw->second >= nodes)) {
-            return circuit_wrong(r, index, "a block of it is of no node");
-        }
-        named->names[circuit->name_at + i] = pairs ? raw->first * nodes + raw->second : raw->first;
+        named->names[circuit->name_at + i] =
+            moves   ? raw->first * MOVEMENTS_MAX + (raw->second - MOVEMENT)
+            : pairs ? raw->first * named->network.nodes + raw->second
+                    : raw->first;
     }
     return 0;
 }
@@ -577,7 +678,8 @@ static int finish_path(struct reading *r, uint32_t index)
                             ? network_port_to(&named->network, path[i], path[i + 1])
                             : NETWORK_NO_PORT;
         if (port == NETWORK_NO_PORT) {
-            return circuit_wrong(r, index, "its path goes where there is no link");
+            return circuit_wrong(r, index, "its path goes from %u to %u, where there is no link",
+                                 (unsigned)path[i], (unsigned)path[i + 1]);
         }
         own = own && path[i] != circuit->to &&
               port == network_next_hop(&named->network, path[i], circuit->to);
@@ -618,7 +720,8 @@ static int finish_sets(struct reading *r, uint32_t index)
         uint64_t *bits = named->sets + (uint64_t)named->set_count++ * words;
         for (uint32_t j = set ? r->range_ends[set - 1] : 0; j < r->range_ends[set]; j++) {
             if (r->ranges[j].last >= named->network.nodes) {
-                return circuit_wrong(r, index, "\"of\" names a node that there is not");
+                return circuit_wrong(r, index, "\"of\" names node %u, which there is not",
+                                     (unsigned)r->ranges[j].last);
             }
             for (uint32_t rank = r->ranges[j].first; rank <= r->ranges[j].last; rank++) {
                 bits[rank / 64] |= UINT64_C(1) << rank % 64;
@@ -678,49 +781,10 @@ static int read_all(struct reading *r)
     return finish_circuits(r);
 }
 
-/* Opens a file for reading. To a pipe with a name nobody may ever write, and to open it would wait
- * for that; errno is ETIMEDOUT when nobody does for WRITER_MS. */
-static FILE *open_file(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    struct pollfd writer = {.fd = fd, .events = POLLIN};
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        return NULL;
-    }
-    if (S_ISFIFO(status.st_mode) && poll(&writer, 1, WRITER_MS) == 0) {
-        close(fd);
-        errno = ETIMEDOUT;
-        return NULL;
-    }
-    fcntl(fd, F_SETFL, 0);
-    return fdopen(fd, "r");
-}
-
-static FILE *open_plan(const char *path, uint64_t *bytes_max, struct message *message)
-{
-    uint64_t available = available_bytes();
-    FILE *file = strcmp(path, "-") == 0 ? stdin : open_file(path);
-    struct stat status;
-
-    *bytes_max = available / FILE_PARTS;
-    if (!file || fstat(fileno(file), &status) != 0 || S_ISDIR(status.st_mode)) {
-        int reason = file && S_ISDIR(status.st_mode) ? EISDIR : errno;
-        message_set(message, "cannot read the plan %.300s: %s", path,
-                    reason == ETIMEDOUT ? "nobody writes to it" : strerror(reason));
-        if (file && file != stdin) {
-            fclose(file);
-        }
-        return NULL;
-    }
-    return file;
-}
-
 int plan_file_read(struct plan_file *file, const char *path, struct message *message)
 {
-    uint64_t bytes_max;
-    FILE *stream = open_plan(path, &bytes_max, message);
+    uint64_t bytes_max = available_bytes() / FILE_PARTS;
+    FILE *stream = input_file_open(path, "plan", message);
 
     *file = (struct plan_file){.path = path, .predicted_ns = PLAN_FILE_UNSAID};
     if (!stream) {
@@ -732,9 +796,7 @@ int plan_file_read(struct plan_file *file, const char *path, struct message *mes
     r->segments = 1;
     json_pull_open(&r->pull, stream, path, bytes_max, message);
     int status = read_all(r);
-    if (stream != stdin) {
-        fclose(stream);
-    }
+    input_file_close(stream);
     free(r->circuits);
     free(r->names);
     free(r->path);

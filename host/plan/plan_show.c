@@ -128,17 +128,24 @@ static uint32_t run_of(const uint32_t *names, uint32_t count, uint32_t source_na
 static void add_names(struct row *row, const struct plan *plan, const uint32_t *names,
                       uint32_t count)
 {
-    bool pairs = plan_blocks_are_pairs(operation_of(plan->operation));
-    uint32_t nodes = plan->network.nodes, modulus = pairs ? nodes : UINT32_MAX;
-    char source[TEXT_MAX] = "";
+    bool pairs = operation_has_pairs(operation_of(plan->operation));
+    bool moves = operation_has_movements(operation_of(plan->operation));
+    uint32_t width = operation_pair_width(operation_of(plan->operation), plan->network.nodes),
+             modulus = pairs ? width : UINT32_MAX;
+    char source[TEXT_MAX] = "", second[SECOND_TEXT_MAX];
     bool fits = true;
 
     for (uint32_t i = 0, run; i < count && fits; i += run) {
         uint32_t first = names[i] % modulus;
         const char *space = i > 0 ? " " : "";
-        run = run_of(names + i, count - i, modulus);
+        run = moves ? 1 : run_of(names + i, count - i, modulus);
         if (pairs) {
-            snprintf(source, sizeof source, "%u.", (unsigned)(names[i] / nodes));
+            snprintf(source, sizeof source, "%u.", (unsigned)(names[i] / width));
+        }
+        if (moves) {
+            plan_blocks_second(plan, names[i], second);
+            fits = add(row, BLOCKS, "%s%s%s", space, source, second);
+            continue;
         }
         fits = run > 1 ? add(row, BLOCKS, "%s%s%u-%u", space, source, (unsigned)first,
                              (unsigned)(first + run - 1))
@@ -527,12 +534,7 @@ static void print_time(const struct plan_command *command, const struct plan *pl
 {
     say("model time", "%" PRIu64 ".%03u us on %s", time->model_ns / 1000,
         (unsigned)(time->model_ns % 1000), command->profile_name);
-    say("bound", "%" PRIu64 ".%03u us: %s", time->bound_ns / 1000,
-        (unsigned)(time->bound_ns % 1000),
-        plan_bound_argument(plan, command->request.bytes, &command->profile));
-    if (time->bound_ns > 0) {
-        say("ratio", "%.3f", (double)time->model_ns / (double)time->bound_ns);
-    }
+    plan_print_bound(plan, command, time->model_ns);
 }
 
 static struct plan_moment *moments_of(const struct plan *plan)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "host/command/options.h"
+#include "host/console/fold.h"
 #include "host/plan/plan.h"
 #include "host/plan/plan_list.h"
 
@@ -16,16 +17,19 @@ static int find_profile(const struct plan_file *file, const struct machine_argum
     const struct machine_arguments defaults = options_machine_defaults();
     bool named = machine->profile != defaults.profile;
 
-    if (options_find_profile(machine, &command->profile, message) != 0) {
+    if (options_find_profile(machine, NULL, &command->profile, command->profile_name, message) !=
+        0) {
         return -1;
     }
-    command->profile_name = machine->profile;
+    if (!machine->ports.count && file->named.node_ports) {
+        command->profile.ports = file->named.node_ports;
+    }
     if (!file->has_profile || named) {
         return plan_file_fits(file, &file->named.network, &command->profile, message);
     }
     if (plan_file_fits(file, &file->named.network, &command->profile, message) != 0) {
         command->profile = file->profile;
-        command->profile_name = "the file's machine";
+        snprintf(command->profile_name, PROFILE_NAME_MAX, "the file's machine");
     }
     return 0;
 }
@@ -90,20 +94,26 @@ int plan_verify(const char *path, const struct plan_verify_request *request,
     struct plan_command command;
     struct plan_file file;
     struct plan *plan = NULL;
+    struct message odd;
 
     if (plan_file_read(&file, path, message) != 0) {
         return -1;
     }
     if (make_command(&file, request, &command, message) == 0) {
         plan = plan_file_prove(&file, command.request.bytes, command.element_bytes, message);
+        odd = *message;
     }
     if (plan && plan_file_suits(&file, plan, &command.profile, message) != 0) {
         plan_free(plan);
         plan = NULL;
     }
     if (plan) {
+        printf("%s is right: %s\n", path, plan_promise(plan));
+        if (*odd.text) {
+            printf("%codd: %s\n", FOLD_HANG, odd.text);
+        }
+        puts("");
         give_name(&file, &command, plan);
-        printf("%s is right: %s\n\n", path, plan_promise(plan));
         plan_show(plan, &command);
         printf("digest        %08x\n", (unsigned)plan->digest);
         plan_free(plan);

@@ -122,6 +122,12 @@ static bool reduction_reason(const struct ecube_abi_collective *call,
     const char *type = reduction_type_name(call->type);
     const char *operator_ = reduction_operator_name(call->operator_);
 
+    if (call->operation == ECUBE_ALL_TO_SOME && call->type) {
+        snprintf(text, CALL_ERROR_TEXT_MAX,
+                 "elements of a node must be a power of two, have bytes, and as many iterations as "
+                 "ecube_iterations says at most");
+        return true;
+    }
     if (!operation_of(call->operation)->reduces ||
         reduction_possible(call->type, call->operator_)) {
         return false;
@@ -165,6 +171,10 @@ static bool argument_reason(const struct ecube_abi_collective *call, const struc
         if (operation->parameter == PARAMETER_DIMENSIONS) {
             snprintf(text, CALL_ERROR_TEXT_MAX,
                      "dimensions 0x%x name one that the network does not have", call->root);
+        } else if (operation->parameter == PARAMETER_MOVEMENTS) {
+            snprintf(text, CALL_ERROR_TEXT_MAX,
+                     "its distance is no power of two below the %u nodes, nor - such a one",
+                     (unsigned)network->nodes);
         } else {
             snprintf(text, CALL_ERROR_TEXT_MAX, "root %d of %u", (int)call->root,
                      (unsigned)network->nodes);

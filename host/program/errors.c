@@ -368,7 +368,7 @@ int errors_end(struct errors *errors, bool explained, int status)
     errors->over = true;
     errors->explained = explained;
     tell_what_can_be(errors);
-    if (status == 0 && !errors->any && holds_any(errors)) {
+    if (!explained && status == 0 && !errors->any && holds_any(errors)) {
         errors->all = true;
         tell_what_can_be(errors);
     }

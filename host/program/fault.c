@@ -356,16 +356,21 @@ static void describe_kernel(const struct fault_code *code, uint32_t pc, char tex
     symbols_close(symbols);
 }
 
+static unsigned rank_at(const struct fault_code *code, uint32_t node)
+{
+    return code->network ? network_rank(code->network, node) : node;
+}
+
 /* A CHECK in the kernel that failed. */
-static json_t *describe_check(uint32_t rank, const struct fault_body *fault,
-                              char text[FAULT_TEXT_MAX])
+static json_t *describe_check(const struct fault_code *code, uint32_t rank,
+                              const struct fault_body *fault, char text[FAULT_TEXT_MAX])
 {
     uint32_t bytes = fault->tail_bytes;
     char file[KERNEL_FILE_MAX] = "";
 
     memcpy(file, fault->tail, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
     snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): the kernel broke its own promise at %s:%u",
-             (unsigned)rank, (unsigned)rank, file, fault->line);
+             (unsigned)rank, rank_at(code, rank), file, fault->line);
     return tell_node_members("kernel-check", rank);
 }
 
@@ -374,7 +379,8 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
 {
     told->error = call_error_of(fault);
     call_error_name(&told->error, told->name);
-    if (!call_error_reason(&told->error, code->network, code->image, rank, told->reason)) {
+    if (!call_error_reason(&told->error, code->network, code->image, rank_at(code, rank),
+                           told->reason)) {
         told->reason[0] = '\0';
     }
     describe_fault(code, rank, fault, FAULT_ERROR, told->place);
@@ -410,7 +416,7 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
     char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
-        return describe_check(rank, fault, text);
+        return describe_check(code, rank, fault, text);
     }
     describe_kind(code, kind, fault, what, sizeof what);
     if (kernel) {
@@ -424,7 +430,7 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
     if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
         snprintf(at, sizeof at, ", pc 0x%08x", pc);
     }
-    snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): %s%s%s%s", (unsigned)rank, (unsigned)rank,
-             kernel ? "kernel fault: " : "", what, at, place);
+    snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): %s%s%s%s", (unsigned)rank,
+             rank_at(code, rank), kernel ? "kernel fault: " : "", what, at, place);
     return members;
 }

@@ -17,6 +17,7 @@ struct sim_arguments {
     struct machine_arguments machine;
     struct network network;
     char network_name[NETWORK_NAME_MAX];
+    char profile_name[PROFILE_NAME_MAX];
     struct sim_options options;
     const char *json, *trace, *parameter, *type, *operator_;
     const char *program;      /* NULL: a scenario */

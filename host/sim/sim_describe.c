@@ -9,6 +9,7 @@
 #include "drivers/check.h"
 #include "host/console/report.h"
 #include "host/console/version.h"
+#include "host/job/map_choice.h"
 #include "host/sim/sim.h"
 #include "network/network.h"
 #include "sim/programs/plans.h"
@@ -214,11 +215,12 @@ static void describe_program(const struct sim_run *run, json_t *result)
 json_t *sim_describe(const struct sim_run *run, int status)
 {
     const struct sim_arguments *arguments = &run->arguments;
-    json_t *result = json_pack(
-        "{s:s, s:s, s:i, s:i, s:o, s:i}", "version", ECUBE_VERSION, "network",
-        arguments->network_name, "host_links", arguments->network.host_links, "nodes",
-        (int)arguments->network.nodes, "profile",
-        report_profile(arguments->machine.profile, &arguments->options.profile), "status", status);
+    json_t *result =
+        json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:i, s:i}", "version", ECUBE_VERSION, "network",
+                  arguments->network_name, "map", map_describe(&arguments->network), "host_links",
+                  arguments->network.host_links, "nodes", (int)arguments->network.nodes, "profile",
+                  report_profile(arguments->profile_name, &arguments->options.profile), "paths",
+                  arguments->options.paths, "status", status);
 
     if (arguments->program) {
         describe_program(run, result);

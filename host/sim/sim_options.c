@@ -323,6 +323,8 @@ static const struct option_row option_rows[] = {
      .group = 1},
     {.more = options_network, OPTION_AT(struct sim_arguments, machine)},
     {.more = options_host_links, OPTION_AT(struct sim_arguments, machine)},
+    {.more = options_map, OPTION_AT(struct sim_arguments, machine.map)},
+    {.more = options_paths, OPTION_AT(struct sim_arguments, machine)},
     {0},
 };
 
@@ -672,11 +674,19 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
 
     if (options_find_network(arguments->machine.network, &limits, &arguments->network, message) !=
             0 ||
-        options_find_host_links(&arguments->machine, &arguments->network, message) != 0) {
+        options_find_host_links(&arguments->machine, &arguments->network, message) != 0 ||
+        map_apply(&arguments->machine.map, &arguments->network, message) != 0) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);
-    if (options_find_profile(&arguments->machine, &options->profile, message) != 0 ||
+    if (arguments->network.map && !arguments->program) {
+        return message_set(message, "--map is for programs: a scenario has its ranks at the nodes "
+                                    "of their numbers");
+    }
+    if (options_find_profile(&arguments->machine, &arguments->network, &options->profile,
+                             arguments->profile_name, message) != 0 ||
+        options_find_paths(&arguments->machine, &options->profile, arguments->profile_name,
+                           &options->paths, message) != 0 ||
         finish_plans(arguments, message) != 0 ||
         (arguments->program ? finish_program(arguments, message)
                             : finish_scenario(arguments, message)) != 0) {

@@ -61,7 +61,7 @@ static void print(void *context, const struct line *line)
     sink_wait(program->view.sink, SINK_BACKLOG_MAX, UINT64_MAX);
     while (sink_take_receipt(program->view.sink, &receipt)) {
     }
-    text_lines_written(&program->programs.nodes[line->rank].text, line->receipt.bytes);
+    text_lines_written(&program->programs.nodes[line->receipt.node].text, line->receipt.bytes);
 }
 
 /* What the simulation knows, and the controller does not tell. */

@@ -23,6 +23,7 @@ struct load {
 };
 
 static const struct option_row option_rows[] = {
+    {.more = options_map, OPTION_AT(struct load, load_arguments.map)},
     {.more = options_load, OPTION_AT(struct load, load_arguments), .group = 1},
     {.more = options_name, OPTION_AT(struct load, name_arguments), .group = 2},
     {0},
@@ -38,6 +39,7 @@ static const struct command_line command_line = {
             "all programs if there are several; where each has its --node, they stand behind '--'."
             "\n\n" OPTIONS_DATA_WORDS "\n\n"
             "Examples: ecube load hello.elf 10 20\n"
+            "          ecube load --map gray --as torus:4x4 stencil.elf\n"
             "          ecube load --common table.bin --node 0 root.elf worker.elf",
     .take_word = options_take_program,
     .words_at = offsetof(struct load, load_arguments),

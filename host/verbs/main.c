@@ -13,6 +13,7 @@
 #include "host/console/message.h"
 #include "host/console/terminal.h"
 #include "host/console/version.h"
+#include "host/command/plan_shelf.h"
 #include "host/command/verbs.h"
 
 struct verb {
@@ -38,6 +39,8 @@ static const struct verb verbs[] = {
     {"down", verb_down, "end a machine that is up"},
     {"sim", verb_sim, "simulate a machine of up to 65536 nodes in model time"},
     {"plan", verb_plan, "show or export the plan of a collective"},
+    {"map", verb_map, "show how one network lies in another"},
+    {"profile", verb_profile, "show the machines whose time is modelled, or find one from times"},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
@@ -136,6 +139,7 @@ int main(int argc, char **argv)
         return run_verb(verb, 2, arguments);
     }
     if (verb) {
+        plan_shelf_begin();
         return check_printed(run_verb(verb, argc - 1, argv + 1));
     }
     if (choice.near) {

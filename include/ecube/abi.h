@@ -41,7 +41,8 @@ enum ecube_call {
     ECUBE_CALL_OUTPUT = 19,
     /* (struct ecube_abi_rendezvous *): blocks until the host has scattered into a region, or
      * gathered it: which, of enum ecube_region_way */
-    ECUBE_CALL_REGION = 20
+    ECUBE_CALL_REGION = 20,
+    ECUBE_CALL_HOPS = 21 /* (rank): links on the way from this node to that of the rank */
 };
 
 enum {
@@ -50,6 +51,9 @@ enum {
     ECUBE_REQUESTS_MAX = 64,      /* requests of one program that are not yet waited for */
     ECUBE_PIECES_MAX = 320,       /* of what a program leaves for the host */
     ECUBE_REGIONS_MAX = 8,        /* of one program */
+    ECUBE_DIMENSIONS_MAX = 16,    /* of a network */
+    ECUBE_PATHS_MAX = 16,         /* of one message */
+    ECUBE_PORTS_ALL = 255,        /* in place of a number of ports */
     ECUBE_NAME_MAX = 24
 };
 
@@ -74,8 +78,29 @@ enum ecube_operation {
     ECUBE_SHIFT = 11,         /* `root` is the distance */
     ECUBE_REVERSE = 12,       /* `root` is the mask of dimensions */
     ECUBE_EXCHANGEV = 13,     /* complete exchange with a size for every pair */
-    ECUBE_OPERATIONS = 14
+    /* blocks to the places at distances +-2^j; `root` is 0, ECUBE_MOVEMENTS_AGAIN or
+     * ECUBE_MOVEMENT_ALONE + a movement */
+    ECUBE_ALL_TO_SOME = 14,
+    ECUBE_OPERATIONS = 15
 };
+
+/* What stands in the place of the root of ALL_TO_SOME. */
+enum {
+    ECUBE_MOVEMENTS_AGAIN = 1, /* all, and once more +1 and -1 */
+    ECUBE_MOVEMENT_ALONE = 2   /* this and the movement's number: it alone */
+};
+
+/* The movements of ALL_TO_SOME among so many places: +2^j is movement 2 j, -2^j is 2 j + 1, for
+ * each 2^j below `size`. Of a power of two + size / 2 and - size / 2 are one, the last. */
+static inline uint32_t ecube_movements(uint32_t size)
+{
+    uint32_t count = 0, length = 1;
+
+    for (; length < size; length *= 2) {
+        count += 2;
+    }
+    return count > 0 && length == size ? count - 1 : count;
+}
 
 /* Of the elements of a reduction; the pairs are ecube.h's structures of value and index. */
 enum ecube_type {
@@ -156,11 +181,15 @@ struct ecube_abi_info {
     /* first and last + 1 address that malloc may use; the image's bss lies below */
     uint32_t heap_start;
     uint32_t heap_end;
-    uint32_t xi_ns; /* the machine profile: start-up, per hop, per element (byte) */
+    uint32_t xi_ns; /* the machine profile: start-up, per hop, per element */
     uint32_t tau_ns;
     uint32_t element_ns;
     uint32_t sigma_permille;
-    uint32_t all_port;
+    uint32_t ports;
+    uint32_t element_bytes;
+    uint32_t dimensions; /* of what ranks form; dimension 0 varies fastest with the rank */
+    uint32_t wraps;      /* 1: the ends of every dimension are neighbours */
+    uint32_t sizes[ECUBE_DIMENSIONS_MAX];
 };
 
 struct ecube_abi_message {
@@ -168,6 +197,8 @@ struct ecube_abi_message {
     uint32_t bytes;
     int32_t peer; /* destination, or source or ECUBE_ANY */
     int32_t tag;  /* >= 0, or ECUBE_ANY in a receive */
+    /* of a send: over at most so many paths at once, if it is long; 0 as 1. No receive's. */
+    uint32_t paths;
 };
 
 /* Where a block lies, and how long it is. */

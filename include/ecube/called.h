@@ -32,6 +32,8 @@ enum ecube_called_number {
     ECUBE_CALLED_OUTPUT = 16,
     ECUBE_CALLED_REGION = 17,
     ECUBE_CALLED_REGION_WAIT = 18,
+    ECUBE_CALLED_SEND_PARALLEL = 19,
+    ECUBE_CALLED_SEND_PARALLEL_START = 20,
     ECUBE_CALLED_COLLECTIVE = 32, /* the operation is added */
     ECUBE_CALLED_START = 64,      /* likewise: the form with _start */
     ECUBE_CALLED_NUMBERS = ECUBE_CALLED_START + ECUBE_OPERATIONS
@@ -79,6 +81,8 @@ static inline const char *ecube_called_name(uint32_t number)
         [ECUBE_CALLED_OUTPUT] = "ecube_output",
         [ECUBE_CALLED_REGION] = "ecube_region",
         [ECUBE_CALLED_REGION_WAIT] = "ecube_region_wait",
+        [ECUBE_CALLED_SEND_PARALLEL] = "ecube_send_parallel",
+        [ECUBE_CALLED_SEND_PARALLEL_START] = "ecube_send_parallel_start",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BARRIER] = "ecube_barrier",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_BROADCAST] = "ecube_broadcast",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_SCATTER] = "ecube_scatter",
@@ -93,6 +97,7 @@ static inline const char *ecube_called_name(uint32_t number)
         [ECUBE_CALLED_COLLECTIVE + ECUBE_SHIFT] = "ecube_shift",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_REVERSE] = "ecube_reverse",
         [ECUBE_CALLED_COLLECTIVE + ECUBE_EXCHANGEV] = "ecube_exchangev",
+        [ECUBE_CALLED_COLLECTIVE + ECUBE_ALL_TO_SOME] = "ecube_all_to_some",
         [ECUBE_CALLED_START + ECUBE_BARRIER] = "ecube_barrier_start",
         [ECUBE_CALLED_START + ECUBE_BROADCAST] = "ecube_broadcast_start",
         [ECUBE_CALLED_START + ECUBE_SCATTER] = "ecube_scatter_start",
@@ -106,7 +111,8 @@ static inline const char *ecube_called_name(uint32_t number)
         [ECUBE_CALLED_START + ECUBE_SCAN] = "ecube_scan_start",
         [ECUBE_CALLED_START + ECUBE_SHIFT] = "ecube_shift_start",
         [ECUBE_CALLED_START + ECUBE_REVERSE] = "ecube_reverse_start",
-        [ECUBE_CALLED_START + ECUBE_EXCHANGEV] = "ecube_exchangev_start"};
+        [ECUBE_CALLED_START + ECUBE_EXCHANGEV] = "ecube_exchangev_start",
+        [ECUBE_CALLED_START + ECUBE_ALL_TO_SOME] = "ecube_all_to_some_start"};
 
     return number < ECUBE_CALLED_NUMBERS ? names[number] : NULL;
 }

@@ -28,8 +28,9 @@
  * transfer that a call with _start has begun reports its error in the wait or test that ends it.
  * ecube_errors(ECUBE_ERRORS_RETURN) makes calls return their errors. Some codes are always
  * returned and end no program: ECUBE_E_CANCELLED; those of ecube_wait_any and ecube_wait_some where
- * nothing is open, of ecube_dims elsewhere than on a cube, and of ecube_algorithm and ecube_predict
- * where there is no such algorithm or plan.
+ * nothing is open, of ecube_dims elsewhere than on a cube, of ecube_coordinates, ecube_hops and
+ * ecube_neighbour, and of ecube_algorithm and ecube_predict where there is no such algorithm or
+ * plan.
  *
  * Units    sizes in bytes; times in ns, name ends in _ns
  * Errors   0 or a count on success, else a negative enum ecube_error, if it is returned at all
@@ -75,14 +76,16 @@ enum ecube_errors_mode {
     ECUBE_ERRORS_RETURN = 1 /* the call returns it */
 };
 
-/* The machine whose time the model clock shows. A circuit of i hops and k bytes takes
+/* The machine whose time the model clock shows. A circuit of i hops and k elements takes
  * xi + i tau + (i + k - 1) element, alone on the machine. */
 struct ecube_profile {
     uint32_t xi_ns;          /* start-up of a message */
     uint32_t tau_ns;         /* set-up of one hop */
-    uint32_t element_ns;     /* one byte over one link */
+    uint32_t element_ns;     /* one element over one link */
     uint32_t sigma_permille; /* host link time / node link time, in thousandths */
-    uint32_t all_port;       /* 1: a node may send on all its links at once */
+    uint32_t ports;          /* over how many links a node sends, and receives, at once;
+                              * ECUBE_PORTS_ALL: over all that it has */
+    uint32_t element_bytes;  /* of an element; a message's last one may be filled in part */
 };
 
 /* What a collective takes when all nodes begin it together (ecube_align) on an idle machine. */
@@ -134,6 +137,27 @@ int ecube_rank(void);
 int ecube_size(void);
 /* The number of dimensions of a cube, of 2^ecube_dims() nodes; ECUBE_E_NETWORK elsewhere. */
 int ecube_dims(void);
+/*
+ * Where ranks lie: in the machine's network, or (ecube run --map, --as) in the one that they form.
+ * Dimension 0 is the last number of the network's name, which varies fastest with
+ * the rank; in a cube it is bit 0 of the rank.
+ */
+/* The coordinates of a rank, one for each dimension, of which `count` are written at most. Returns
+ * how many dimensions there are, up to ECUBE_DIMENSIONS_MAX; ECUBE_E_ARGUMENT: no such rank. */
+int ecube_coordinates(int rank, int *coordinates, int count);
+/* The links of the machine on the way from here to a rank; ECUBE_E_ARGUMENT: no such rank. */
+int ecube_hops(int rank);
+/* The rank of the neighbour in a dimension, up (direction 1) or down (-1); in cubes, rings and tori
+ * the last is the neighbour of the first. ECUBE_E_NETWORK: the network ends here, or has no such
+ * dimension; ECUBE_E_ARGUMENT: another direction. */
+int ecube_neighbour(int dimension, int direction);
+/*
+ * The places of the ring that ranks form: on a cube along the binary-reflected Gray code, so that
+ * places that follow each other are neighbours, elsewhere in the order of ranks. The place of a
+ * rank, and the rank at a place; ECUBE_E_ARGUMENT: there is none.
+ */
+int ecube_place(int rank);
+int ecube_rank_at(int place);
 /* The machine whose time the model clock shows. */
 const struct ecube_profile *ecube_profile(void);
 
@@ -169,6 +193,22 @@ int ecube_send_receive(const void *send, uint32_t send_bytes, int destination, i
 /* Begins a send. Returns ECUBE_OK. */
 int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
                      struct ecube_request *request);
+/*
+ * The same as ecube_send and ecube_send_start, and received as they are, but a long message goes
+ * over several paths at once that share no link (in cubes no node either, in rings both ways
+ * round), as many as ports and links allow and as make it faster, or as --paths says. Its bytes are
+ * divided so that all shares end together: k bytes over paths of i1, i2, ... hops take, alone on
+ * the machine, the least T with
+ *
+ *     sum over the paths of floor((T - xi - i tau - (i - 1) element) / element) >= k
+ *
+ * (elements of a byte), xi + i tau + (i + k - 1) element where one path is best. A share that meets
+ * another's message on its path tries again by itself, in the end on the path of ecube_send. On a
+ * machine of one port, and for short messages, they are ecube_send. Source: Ozveren 1987, 2.2.1.
+ */
+int ecube_send_parallel(const void *data, uint32_t bytes, int destination, int tag);
+int ecube_send_parallel_start(const void *data, uint32_t bytes, int destination, int tag,
+                              struct ecube_request *request);
 /* Begins a receive. Returns ECUBE_OK. */
 int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
                         struct ecube_request *request);
@@ -257,6 +297,18 @@ int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
 int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
                     const struct ecube_block *receive_blocks);
 /*
+ * The same for short blocks: none is longer than bytes_max, which is the same at all nodes. Nodes
+ * on the way do not know the sizes, so ecube_exchangev sends every block straight, each with a
+ * set-up of its own. Here each travels with its length in a place for bytes_max bytes (up to the
+ * next multiple of four), and ecube_exchange's plan for such places bundles them: of 4 bytes on
+ * ring:32 it takes a seventh of the time. The places lie in the heap.
+ *
+ * A longer block: ECUBE_E_ARGUMENT, and ECUBE_E_ELSEWHERE at the other nodes. Where a block comes
+ * that is not as long as is expected, that node gets ECUBE_E_MISMATCH, and all its other blocks.
+ */
+int ecube_exchangev_short(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, uint32_t bytes_max);
+/*
  * Combines the nodes' vectors of count elements, element by element; the root alone gets the result
  * in receive. Type and operator must go together, else all nodes get ECUBE_E_ARGUMENT:
  *
@@ -304,6 +356,48 @@ int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance);
  */
 int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions);
 
+/*
+ * All to some: of a node at place i (ecube_place) a block goes to place i + 2^j and one to place
+ * i - 2^j, modulo ecube_size(), for each 2^j below that. send and receive have a block for each of
+ * these movements, ecube_movements(ecube_size()) of them: +1 -1 +2 -2 +4 -4 ... Of a power of two
+ * 2^n + 2^(n-1) and - 2^(n-1) are one movement, the last: so there are 2 n - 1 blocks. What came
+ * by a movement lies where what goes by it does: block 0 of receive is from place i - 1. On a cube
+ * whose nodes use all their links at once it takes four steps of neighbours.
+ */
+int ecube_all_to_some(const void *send, void *receive, uint32_t block_bytes);
+/* One of them alone, a function of a PM2I network: the bytes go from place i to i + distance, which
+ * is a power of two below ecube_size(), or - such a one; else ECUBE_E_ARGUMENT. On a cube that is
+ * at most two steps of neighbours. */
+int ecube_pm2i(const void *send, void *receive, uint32_t bytes, int distance);
+
+/* Where a computation is: element `index` of all, partners index +- distance, 2^exponent. */
+struct ecube_power {
+    uint32_t exponent;
+    uint64_t distance, index, elements;
+};
+/* Makes a new element of an old one, of the one `distance` above it, and of the one below it, as
+ * all were before this iteration; indices modulo the number of elements. */
+struct ecube_computation {
+    void (*compute)(void *context, const struct ecube_power *power, void *element,
+                    const void *above, const void *below);
+    void *context;
+};
+/*
+ * Computes new elements in so many iterations, with the distances 2^(iterations - 1), ..., 2, 1
+ * (descend), or 1, 2, ... (ascend). Elements are spread over the nodes by place: a node has
+ * ecube_place(ecube_rank()) * count and the next ones. count is a power of two, alike at all nodes,
+ * and ecube_iterations(count) the most iterations, up to the last power of two below the number of
+ * all elements. Elements are of any size. They travel in a pipeline of exchanges from all to some,
+ * one in each block: M elements on N nodes take log M + M / N - 1 exchanges for all iterations,
+ * of four steps on a cube with all ports. Returns the steps; ECUBE_E_ARGUMENT: such a count, size
+ * or number of iterations there cannot be. Neither call can be used in a computation.
+ */
+int ecube_descend(void *elements, uint32_t count, uint32_t element_bytes, uint32_t iterations,
+                  const struct ecube_computation *computation);
+int ecube_ascend(void *elements, uint32_t count, uint32_t element_bytes, uint32_t iterations,
+                 const struct ecube_computation *computation);
+uint32_t ecube_iterations(uint32_t count);
+
 /* The same, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
 int ecube_barrier_start(struct ecube_request *request);
 int ecube_align_start(struct ecube_request *request);
@@ -331,6 +425,10 @@ int ecube_shift_start(const void *send, void *receive, uint32_t bytes, int dista
                       struct ecube_request *request);
 int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_t dimensions,
                         struct ecube_request *request);
+int ecube_all_to_some_start(const void *send, void *receive, uint32_t block_bytes,
+                            struct ecube_request *request);
+int ecube_pm2i_start(const void *send, void *receive, uint32_t bytes, int distance,
+                     struct ecube_request *request);
 
 /*
  * Asks the host what an operation takes, to the nanosecond. Any node may ask, alone. bytes is the

@@ -8,4 +8,4 @@
  */
 #pragma once
 
-#define ECUBE_ABI_VERSION 2
+#define ECUBE_ABI_VERSION 6

@@ -67,6 +67,17 @@ struct transfer ecube_transfer_message(uint32_t call, const struct ecube_abi_mes
     return transfer;
 }
 
+/* The blocks of an exchange from all to some. */
+static uint32_t movements_of(uint32_t root, uint32_t size)
+{
+    uint32_t all = ecube_movements(size);
+
+    if (root >= ECUBE_MOVEMENT_ALONE) {
+        return root - ECUBE_MOVEMENT_ALONE < all ? 1 : 0;
+    }
+    return root == ECUBE_MOVEMENTS_AGAIN && all > 0 ? all + 2 : all;
+}
+
 /* How many blocks a collective reads and writes at this node. */
 static void count_blocks(const struct ecube_abi_collective *call, bool root, uint32_t size,
                          uint32_t *sends, uint32_t *receives)
@@ -87,6 +98,7 @@ static void count_blocks(const struct ecube_abi_collective *call, bool root, uin
     case ECUBE_SCAN:
     case ECUBE_SHIFT:
     case ECUBE_REVERSE: break;
+    case ECUBE_ALL_TO_SOME: *sends = *receives = movements_of(call->root, size); break;
     default: *sends = *receives = 0;
     }
 }

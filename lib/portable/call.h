@@ -51,6 +51,12 @@ int ecube_returns(const struct ecube_called *called, int status);
 int ecube_request_wait(struct ecube_called *called, struct ecube_request *request,
                        struct ecube_status *status);
 
+/* An exchange from all to some, by what stands in the place of its root; and one that this node
+ * refuses at all of them, with this error here: the others would wait for it. */
+int ecube_call_movements(uint32_t root, const void *send, void *receive, uint32_t bytes,
+                         uint32_t *steps);
+int ecube_refuse_movements(int error);
+
 /* Writes the unfinished line of standard error. */
 void ecube_error_line_flush(void);
 

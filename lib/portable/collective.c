@@ -10,7 +10,9 @@
  *          a node that never entered. So what fails here is passed on as a call that the kernel
  *          refuses, without scratch or with a size that no memory has.
  */
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "include/ecube/ecube.h"
 #include "lib/portable/call.h"
@@ -229,6 +231,85 @@ int ecube_exchangev_start(const void *send, const struct ecube_block *send_block
     return start(sized_call(send, send_blocks, receive, receive_blocks), request);
 }
 
+/* Short blocks: each has a place, which begins with its length. */
+struct places {
+    uint32_t bytes; /* of one */
+    uint8_t *send, *receive;
+};
+
+static struct places find_places(uint32_t bytes_max)
+{
+    enum { LENGTH_BYTES = sizeof(uint32_t), NONE_SO_LONG = UINT32_MAX - 2 * LENGTH_BYTES };
+    struct places places = {.bytes = UINT32_MAX};
+    uint32_t nodes = (uint32_t)ecube_size();
+
+    if (bytes_max < NONE_SO_LONG) {
+        places.bytes = (LENGTH_BYTES + bytes_max + LENGTH_BYTES - 1) / LENGTH_BYTES * LENGTH_BYTES;
+        places.send = calloc((size_t)2 * nodes, places.bytes);
+        places.receive = places.send ? places.send + (size_t)nodes * places.bytes : NULL;
+    }
+    return places;
+}
+
+/* Puts the blocks into their places; false: one is too long. */
+static bool put_blocks(const struct places *places, const void *send,
+                       const struct ecube_block *blocks, uint32_t bytes_max)
+{
+    for (int i = 0; i < ecube_size(); i++) {
+        uint8_t *place = places->send + (size_t)i * places->bytes;
+        if (blocks[i].bytes > bytes_max) {
+            return false;
+        }
+        memcpy(place, &blocks[i].bytes, sizeof blocks[i].bytes);
+        memcpy(place + sizeof blocks[i].bytes, (const uint8_t *)send + blocks[i].at,
+               blocks[i].bytes);
+    }
+    return true;
+}
+
+/* Takes the blocks that are as long as is expected; false: one is not. */
+static bool take_blocks(const struct places *places, void *receive,
+                        const struct ecube_block *blocks)
+{
+    bool all = true;
+
+    for (int i = 0; i < ecube_size(); i++) {
+        const uint8_t *place = places->receive + (size_t)i * places->bytes;
+        uint32_t bytes;
+        memcpy(&bytes, place, sizeof bytes);
+        if (bytes == blocks[i].bytes) {
+            memcpy((uint8_t *)receive + blocks[i].at, place + sizeof bytes, bytes);
+        }
+        all = all && bytes == blocks[i].bytes;
+    }
+    return all;
+}
+
+/* A node that cannot take part passes on a call that the kernel refuses: without memory, or with a
+ * type, which an exchange has not. */
+int ecube_exchangev_short(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, uint32_t bytes_max)
+{
+    struct places places = find_places(bytes_max);
+    struct ecube_called called = {
+        .number = (uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_EXCHANGE,
+        .collective = call_of(ECUBE_EXCHANGE, 0, places.bytes, places.send, places.receive)};
+    struct ecube_request request;
+
+    if (places.send && !put_blocks(&places, send, send_blocks, bytes_max)) {
+        called.collective.type = ECUBE_INT32;
+    }
+    int status = begin(&called, &request);
+    status = status < 0 ? status : ecube_request_wait(&called, &request, NULL);
+    if (!places.send && status == ECUBE_E_FAULT) {
+        status = ECUBE_E_FULL;
+    } else if (status == ECUBE_OK && !take_blocks(&places, receive, receive_blocks)) {
+        status = ECUBE_E_MISMATCH;
+    }
+    free(places.send);
+    return ecube_returns(&called, status);
+}
+
 int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
                  enum ecube_operator operator_, int root)
 {
@@ -301,6 +382,73 @@ int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_
                         struct ecube_request *request)
 {
     return start(call_of(ECUBE_REVERSE, dimensions, bytes, send, receive), request);
+}
+
+int ecube_all_to_some(const void *send, void *receive, uint32_t block_bytes)
+{
+    return run(call_of(ECUBE_ALL_TO_SOME, 0, block_bytes, send, receive));
+}
+
+int ecube_all_to_some_start(const void *send, void *receive, uint32_t block_bytes,
+                            struct ecube_request *request)
+{
+    return start(call_of(ECUBE_ALL_TO_SOME, 0, block_bytes, send, receive), request);
+}
+
+/* What stands in the place of the root of one movement; of a distance that is no power of two below
+ * the number of nodes, what the kernel refuses. */
+static uint32_t movement_by(int distance)
+{
+    uint32_t length = distance < 0 ? 0 - (uint32_t)distance : (uint32_t)distance;
+    uint32_t size = (uint32_t)ecube_size(), movement = 0;
+
+    if (length == 0 || (length & (length - 1)) || length >= size) {
+        return UINT32_MAX;
+    }
+    for (; length > 1; length /= 2) {
+        movement += 2;
+    }
+    movement += distance < 0 && movement + 1 < ecube_movements(size);
+    return ECUBE_MOVEMENT_ALONE + movement;
+}
+
+int ecube_pm2i(const void *send, void *receive, uint32_t bytes, int distance)
+{
+    return run(call_of(ECUBE_ALL_TO_SOME, movement_by(distance), bytes, send, receive));
+}
+
+int ecube_pm2i_start(const void *send, void *receive, uint32_t bytes, int distance,
+                     struct ecube_request *request)
+{
+    return start(call_of(ECUBE_ALL_TO_SOME, movement_by(distance), bytes, send, receive), request);
+}
+
+int ecube_call_movements(uint32_t root, const void *send, void *receive, uint32_t bytes,
+                         uint32_t *steps)
+{
+    struct ecube_called called = {.number = (uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_ALL_TO_SOME,
+                                  .collective =
+                                      call_of(ECUBE_ALL_TO_SOME, root, bytes, send, receive)};
+    struct ecube_request request;
+    struct ecube_status status = {0};
+    int ended = begin(&called, &request);
+
+    ended = ended < 0 ? ended : ecube_request_wait(&called, &request, &status);
+    *steps = status.steps;
+    return ecube_returns(&called, ended);
+}
+
+/* With a type, which an exchange has not. */
+int ecube_refuse_movements(int error)
+{
+    struct ecube_called called = {.number = (uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_ALL_TO_SOME,
+                                  .collective = call_of(ECUBE_ALL_TO_SOME, 0, 0, NULL, NULL)};
+    struct ecube_request request;
+
+    called.collective.type = ECUBE_INT32;
+    int status = begin(&called, &request);
+    status = status < 0 ? status : ecube_request_wait(&called, &request, NULL);
+    return ecube_returns(&called, status == ECUBE_E_ARGUMENT ? error : status);
 }
 
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,

@@ -15,7 +15,8 @@ void ecube_program_info_load(void)
         .tau_ns = info.tau_ns,
         .element_ns = info.element_ns,
         .sigma_permille = info.sigma_permille,
-        .all_port = info.all_port,
+        .ports = info.ports,
+        .element_bytes = info.element_bytes,
     };
 }
 

@@ -21,7 +21,7 @@ static struct ecube_abi_message message_of(const void *data, uint32_t bytes, int
 static int message_begin(struct ecube_called *called, enum ecube_called_number began,
                          const struct ecube_abi_message *message, struct ecube_request *request)
 {
-    bool sends = began == ECUBE_CALLED_SEND || began == ECUBE_CALLED_SEND_START;
+    bool sends = began != ECUBE_CALLED_RECEIVE && began != ECUBE_CALLED_RECEIVE_START;
     int32_t number =
         ecube_call(sends ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, ecube_address(message), 0);
     called->began = began;
@@ -95,6 +95,15 @@ int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
 {
     struct ecube_called called =
         called_message(ECUBE_CALLED_SEND_START, data, bytes, destination, tag);
+    return ecube_returns(&called, message_begin(&called, called.number, called.message, request));
+}
+
+int ecube_send_parallel_start(const void *data, uint32_t bytes, int destination, int tag,
+                              struct ecube_request *request)
+{
+    struct ecube_called called =
+        called_message(ECUBE_CALLED_SEND_PARALLEL_START, data, bytes, destination, tag);
+    called.message[0].paths = ECUBE_PATHS_MAX;
     return ecube_returns(&called, message_begin(&called, called.number, called.message, request));
 }
 
@@ -281,6 +290,14 @@ static int run(struct ecube_called *called, struct ecube_status *status)
 int ecube_send(const void *data, uint32_t bytes, int destination, int tag)
 {
     struct ecube_called called = called_message(ECUBE_CALLED_SEND, data, bytes, destination, tag);
+    return ecube_returns(&called, run(&called, NULL));
+}
+
+int ecube_send_parallel(const void *data, uint32_t bytes, int destination, int tag)
+{
+    struct ecube_called called =
+        called_message(ECUBE_CALLED_SEND_PARALLEL, data, bytes, destination, tag);
+    called.message[0].paths = ECUBE_PATHS_MAX;
     return ecube_returns(&called, run(&called, NULL));
 }
 

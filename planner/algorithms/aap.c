@@ -14,6 +14,8 @@
  *
  *     cube:3    012 | 01 2 | 02 1 | 12 0
  *
+ * With two ports a set and its complement are one step, each by a port of its own: N / 2 steps.
+ *
  * Source   Boppana & Raghavendra, CENG 90-20 (1990), 3.1 to 3.3
  * Names    the paper's phase i has subcubes of `size` = n - i dimensions
  */
@@ -100,8 +102,8 @@ struct plan *plan_aap(const struct network *network, const struct plan_request *
 
 /* Every set is followed by the others' dimensions: from both ends of AAP's order, in which the
  * complement of the set at place j of those of a size is at place j from behind of its own. A set
- * of n / 2 dimensions is in the middle, with its complement. */
-struct plan *plan_aap_ahead(const struct network *network, const struct plan_request *request)
+ * of n / 2 dimensions is in the middle, with its complement. The caller's to free. */
+static uint32_t *dual_masks(const struct network *network)
 {
     uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
     uint32_t *duals = planner_memory(network->nodes, sizeof *duals);
@@ -110,8 +112,34 @@ struct plan *plan_aap_ahead(const struct network *network, const struct plan_req
     for (uint32_t at = 0; at < count; at++) {
         duals[at] = at == 0 ? masks[0] : masks[at % 2 ? (at + 1) / 2 : count - at / 2];
     }
-    struct plan *plan = laid_down(network, request, duals, ROW_AHEAD);
     free(masks);
+    return duals;
+}
+
+struct plan *plan_aap_ahead(const struct network *network, const struct plan_request *request)
+{
+    uint32_t *duals = dual_masks(network);
+    struct plan *plan = laid_down(network, request, duals, ROW_AHEAD);
+
+    free(duals);
+    return plan;
+}
+
+/* The sets at 2 j - 1 and 2 j are each other's complements. */
+struct plan *plan_aap_pairs(const struct network *network, const struct plan_request *request)
+{
+    struct plan *plan = build_begin(network, request, true);
+    struct slots from_zero = slots_of(plan, SPACE_RECEIVE, 0, 1);
+    struct slots for_zero = slots_of(plan, SPACE_SEND, 0, 1);
+    unsigned ports = request->ports > 1 ? 2 : 1;
+    uint32_t *duals = dual_masks(network);
+
+    build_copy(plan, 0, 0, for_zero, from_zero, 0);
+    for (uint32_t i = 0; i + 1 < network->nodes; i++) {
+        struct slots block = slots_of(plan, SPACE_SEND, duals[i], 1);
+        plan->port = (uint8_t)(i > 0 ? (i - 1) % ports : 0);
+        build_circuit(plan, (i + ports - 1) / ports, 0, duals[i], block, from_zero, ROW_AHEAD);
+    }
     free(duals);
     return plan;
 }

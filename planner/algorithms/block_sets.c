@@ -11,8 +11,7 @@ static struct block_sets empty_sets(uint32_t nodes)
     return sets;
 }
 
-/* Notes that a block has come to a node; false: it had it before. */
-static bool takes(struct block_sets *sets, uint32_t node, uint32_t block)
+bool block_sets_take(struct block_sets *sets, uint32_t node, uint32_t block)
 {
     uint64_t *word = &sets->bits[node * sets->words + block / 64];
     uint64_t bit = UINT64_C(1) << block % 64;
@@ -22,7 +21,7 @@ static bool takes(struct block_sets *sets, uint32_t node, uint32_t block)
     return is_new;
 }
 
-static bool has(const struct block_sets *sets, uint32_t node, uint32_t block)
+bool block_sets_has(const struct block_sets *sets, uint32_t node, uint32_t block)
 {
     return sets->bits[node * sets->words + block / 64] >> block % 64 & 1;
 }
@@ -32,7 +31,7 @@ struct block_sets block_sets_make(uint32_t nodes)
     struct block_sets sets = empty_sets(nodes);
 
     for (uint32_t node = 0; node < nodes; node++) {
-        (void)takes(&sets, node, node);
+        (void)block_sets_take(&sets, node, node);
     }
     return sets;
 }
@@ -64,7 +63,7 @@ void block_sets_give(const struct block_sets *before, struct block_sets *known, 
     bool first = true;
 
     for (uint32_t block = 0; block < before->nodes; block++) {
-        if (has(before, from, block) && takes(known, to, block)) {
+        if (block_sets_has(before, from, block) && block_sets_take(known, to, block)) {
             add_block(flow, &move, step, first, block);
             first = false;
         }
@@ -81,7 +80,7 @@ static void take_move(struct block_sets *sets, const struct flow *of, const stru
     for (uint32_t i = 0; i < move->range_count; i++) {
         const struct flow_range *range = &of->ranges[move->range_at + i];
         for (uint32_t block = range->first; block < range->first + range->count; block++) {
-            if (takes(sets, move->to, block) && flow) {
+            if (block_sets_take(sets, move->to, block) && flow) {
                 add_block(flow, move, step, first, block);
                 first = false;
             }
@@ -95,7 +94,7 @@ void block_sets_append(struct flow *flow, struct flow *more, uint32_t root, uint
     uint32_t begin = flow->steps;
 
     for (uint32_t block = 0; block < nodes; block++) {
-        (void)takes(&sets, root, block);
+        (void)block_sets_take(&sets, root, block);
     }
     for (uint32_t i = 0; i < flow->count; i++) {
         take_move(&sets, flow, &flow->moves[i], NULL, 0);

@@ -22,6 +22,10 @@ struct block_sets {
 struct block_sets block_sets_make(uint32_t nodes);
 void block_sets_free(struct block_sets *sets);
 
+/* Whether a node has a block; notes that it has come to a node, false: it had it before. */
+bool block_sets_has(const struct block_sets *sets, uint32_t node, uint32_t block);
+bool block_sets_take(struct block_sets *sets, uint32_t node, uint32_t block);
+
 void block_sets_copy(struct block_sets *to, const struct block_sets *from);
 
 /* Adds a move to a flow: what the sender has that the receiver does not have. The sender's blocks

@@ -19,7 +19,7 @@
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/superblocks.h"
 
-enum { NODES_MAX = 512, WAYS = 2 };
+enum { NODES_MAX = 2048, WAYS = 2 };
 
 /* The phase of one dimension. */
 struct phase {

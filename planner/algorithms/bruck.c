@@ -32,7 +32,7 @@
 #include "planner/algorithms/block_sets.h"
 #include "planner/algorithms/superblocks.h"
 
-enum { NODES_MAX = 512, WAYS = 2 };
+enum { NODES_MAX = 2048, WAYS = 2 };
 
 struct phase {
     struct superblocks superblocks;

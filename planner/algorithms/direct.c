@@ -121,3 +121,17 @@ struct plan *plan_direct_exchange(const struct network *network, const struct pl
     free(round);
     return plan;
 }
+
+/* A node has N - 1 circuits, which begin a set-up apart at least, even ahead, and through one port
+ * flow one after the other. */
+struct candidate_least direct_least(const struct network *network,
+                                    const struct plan_request *request)
+{
+    const struct profile *profile = request->profile;
+    uint64_t others = network->nodes - UINT64_C(1);
+    uint64_t set_up = ((uint64_t)profile->xi_ns + profile->tau_ns) * clock_element_bytes(profile);
+    uint64_t flow = others ? set_up + others * request->bytes * profile->element_ns : 0;
+
+    return (struct candidate_least){
+        clock_all_ports(profile) ? others * set_up : clock_max(others * set_up, flow), 1};
+}

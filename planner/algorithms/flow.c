@@ -1,6 +1,7 @@
 #include "planner/algorithms/flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "drivers/check.h"
 
@@ -8,7 +9,8 @@ void flow_move(struct flow *flow, uint32_t step, uint32_t from, uint32_t to, uin
 {
     CHECK(flow->count == 0 || step >= flow->moves[flow->count - 1].step);
     flow->moves = planner_grow(flow->moves, flow->count, sizeof *flow->moves);
-    flow->moves[flow->count++] = (struct flow_move){step, from, to, via, flow->range_total, 0};
+    flow->moves[flow->count++] = (struct flow_move){
+        .step = step, .from = from, .to = to, .via = via, .range_at = flow->range_total};
     flow->steps = step + 1;
 }
 
@@ -29,6 +31,30 @@ void flow_add(struct flow *flow, uint32_t first, uint32_t count)
     move->range_count++;
 }
 
+/* In a step a node has the circuits of its first port first. */
+static void flow_sort(struct flow *flow)
+{
+    uint32_t end;
+
+    for (uint32_t first = 0; first < flow->count; first = end) {
+        struct flow_move *moves = flow->moves + first, *sorted;
+        uint32_t count = 0;
+        for (end = first; end < flow->count && flow->moves[end].step == moves->step;) {
+            end++;
+        }
+        sorted = planner_memory(end - first, sizeof *sorted);
+        for (unsigned port = 0; port < CLOCK_PORTS_MAX; port++) {
+            for (uint32_t i = 0; i < end - first; i++) {
+                if (moves[i].port == port) {
+                    sorted[count++] = moves[i];
+                }
+            }
+        }
+        memcpy(moves, sorted, count * sizeof *moves);
+        free(sorted);
+    }
+}
+
 void flow_reverse(struct flow *flow)
 {
     for (uint32_t i = 0; i < flow->count; i++) {
@@ -42,6 +68,9 @@ void flow_reverse(struct flow *flow)
         struct flow_move move = flow->moves[i];
         flow->moves[i] = flow->moves[flow->count - 1 - i];
         flow->moves[flow->count - 1 - i] = move;
+    }
+    if (flow->several) {
+        flow_sort(flow);
     }
 }
 
@@ -71,6 +100,15 @@ static void each_block(struct layer *layer, const struct flow *flow, const struc
 
 /* Where blocks lie ---------------------------------------------------------------------------- */
 
+/* Whose block a node wants that wants one: its own, or its that has one for this node. */
+static uint32_t one_wanted(const struct plan *plan, uint32_t node)
+{
+    const struct operation *operation = operation_of(plan->operation);
+
+    return operation->parameter ? operation_source(operation, &plan->network, plan->root, node, 0)
+                                : node;
+}
+
 /* The slot of RECEIVE in which a node wants a block at last; false: it does not want it. */
 static bool wanted(const struct plan *plan, uint32_t node, uint32_t block, uint32_t *slot)
 {
@@ -78,8 +116,9 @@ static bool wanted(const struct plan *plan, uint32_t node, uint32_t block, uint3
     case SPAN_ONE_ROOT:
     case SPAN_NODES_ROOT: *slot = block; return node == plan->root;
     case SPAN_ONE:
-        *slot = operation_of(plan->operation)->vector ? block : 0;
-        return operation_of(plan->operation)->vector || block == node;
+        *slot = block % plan->segments;
+        return operation_of(plan->operation)->vector ||
+               block / plan->segments == one_wanted(plan, node);
     default: *slot = block; return true;
     }
 }
@@ -93,10 +132,8 @@ static bool given(const struct plan *plan, uint32_t node, uint32_t block, uint32
     case SPAN_NODES_ROOT: return node == plan->root;
     case SPAN_NODES: return true;
     default:
-        if (!operation_of(plan->operation)->vector) {
-            *slot = 0;
-        }
-        return operation_of(plan->operation)->vector || block == node;
+        *slot = block % plan->segments;
+        return operation_of(plan->operation)->vector || block / plan->segments == node;
     }
 }
 
@@ -111,7 +148,10 @@ static uint32_t scratch_for(struct layer *layer, uint32_t node, uint32_t block)
     struct plan *plan = layer->plan;
 
     if (!operation_of(plan->operation)->vector) {
-        return plan->scratch[node]++;
+        uint32_t m = plan->segments, next = plan->scratch[node];
+        uint32_t slot = next + (block % m + m - next % m) % m; /* the next one of its size */
+        plan->scratch[node] = slot + 1;
+        return slot;
     }
     plan->scratch[node] = layer->blocks;
     return block;
@@ -181,10 +221,63 @@ static void settle(struct layer *layer, uint32_t node)
     copy_now(&copying);
 }
 
+static void note_leaves(struct layer *layer, const struct flow_move *move, uint32_t block)
+{
+    site_of(layer, move->from, block)->leaves = 1 + move->step;
+}
+
+/* The lowest slot of a block's size whose block has gone on in an earlier step. `last` has the
+ * blocks that slots were given to last, 1 more each. */
+static uint32_t free_slot(struct layer *layer, const struct flow_move *move, uint32_t block,
+                          const uint32_t *last)
+{
+    uint32_t slot = block % layer->plan->segments;
+
+    while (last[slot] && site_of(layer, move->to, last[slot] - 1)->leaves > move->step) {
+        slot += layer->plan->segments;
+    }
+    return slot;
+}
+
+/* Of blocks that pass a node, each gets a slot that is free when it comes. */
+static void share_scratch(struct layer *layer, const struct flow *flow)
+{
+    struct plan *plan = layer->plan;
+    uint64_t nodes = plan->network.nodes;
+    uint32_t *last = planner_memory(nodes * layer->blocks, sizeof *last);
+
+    memset(plan->scratch, 0, nodes * sizeof *plan->scratch);
+    for (uint32_t i = 0; i < flow->count; i++) {
+        each_block(layer, flow, &flow->moves[i], note_leaves);
+    }
+    for (uint32_t i = 0; i < flow->count; i++) {
+        const struct flow_move *move = &flow->moves[i];
+        uint32_t *here = last + (uint64_t)move->to * layer->blocks, *scratch;
+        for (uint32_t k = 0; k < move->range_count; k++) {
+            const struct flow_range *range = &flow->ranges[move->range_at + k];
+            for (uint32_t b = range->first; b < range->first + range->count; b++) {
+                struct flow_site *site = site_of(layer, move->to, b);
+                if (site->space != SPACE_SCRATCH) {
+                    continue;
+                }
+                uint32_t slot = free_slot(layer, move, b, here);
+                if (here[slot]) {
+                    site_of(layer, move->to, here[slot] - 1)->next = 1 + b;
+                }
+                here[slot] = 1 + b;
+                site->slot = slot;
+                scratch = &plan->scratch[move->to];
+                *scratch = *scratch > slot ? *scratch : slot + 1;
+            }
+        }
+    }
+    free(last);
+}
+
 struct layer layer_begin(struct plan *plan, uint32_t blocks, const struct flow *first)
 {
     uint32_t nodes = plan->network.nodes;
-    struct layer layer = {.plan = plan, .blocks = blocks};
+    struct layer layer = {.plan = plan, .blocks = blocks, .several = first->several};
 
     layer.sites = planner_memory((uint64_t)nodes * blocks, sizeof *layer.sites);
     layer.doing = planner_memory(nodes, sizeof *layer.doing);
@@ -195,6 +288,9 @@ struct layer layer_begin(struct plan *plan, uint32_t blocks, const struct flow *
     }
     for (uint32_t node = 0; node < nodes; node++) {
         settle(&layer, node);
+    }
+    if (operation_of(plan->operation)->parameter) {
+        share_scratch(&layer, first);
     }
     return layer;
 }
@@ -243,17 +339,24 @@ static void join(struct layer *layer, const struct flow_move *move, uint32_t ste
     layer->solid[to] = layer->solid[to] || layer->solid[from];
 }
 
-/* The prover's rule for one port: what is sent came before another receive, what is overwritten
- * left before another send. */
+/* The prover's rule. Of one port: what is sent came before another receive, what is overwritten
+ * left before another send. Of several: both were through before the steps that are overlapped, and
+ * one circuit alone adds to a slot. */
 static void look_ahead(struct layer *layer, const struct flow_move *move, uint32_t block)
 {
     const struct flow_doing *from = &layer->doing[move->from], *to = &layer->doing[move->to];
     const struct flow_site *sent = site_of(layer, move->from, block);
-    const struct flow_site *place = site_of(layer, move->to, block);
+    struct flow_site *place = site_of(layer, move->to, block);
     bool arriving =
         sent->written && sent->written >= from->solid && from->received <= sent->written;
     bool leaving = place->sent && place->sent >= to->solid && to->sent <= place->sent;
 
+    if (layer->several) {
+        arriving = (sent->written && sent->written >= from->solid) ||
+                   (place->written && place->written >= to->solid) || place->added == to->step;
+        place->added = to->step;
+        leaving = place->sent && place->sent >= to->solid;
+    }
     if (arriving || leaving) {
         layer->solid[group_of(layer, move->from)] = true;
     }
@@ -303,6 +406,11 @@ static void note_sent(struct layer *layer, const struct flow_move *move, uint32_
     if (site->space != SPACE_SEND) {
         site->sent = layer->doing[move->from].step;
     }
+    if (site->next) {
+        struct flow_site *next = site_of(layer, move->from, site->next - 1);
+        next->sent = site->sent;
+        next->arrived = true;
+    }
 }
 
 static void note_received(struct layer *layer, const struct flow_move *move, uint32_t block)
@@ -337,7 +445,9 @@ static void lay_move(struct layer *layer, const struct flow *flow, const struct 
     struct slots send = slots_at(layer, flow, move, move->from);
 
     flags |= (uint8_t)((layer->adds ? ROW_COMBINES : 0) | (ahead ? ROW_AHEAD : 0));
+    layer->plan->port = move->port;
     lay_circuit(layer, move, step, send, slots_at(layer, flow, move, move->to), flags);
+    each_block(layer, flow, move, note_comes); /* another port may add to the same */
     from->sends = to->receives = true;
     if (!ahead) {
         from->solid = to->solid = step + 1;
@@ -425,16 +535,21 @@ void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t co
 struct plan *flow_plan(const struct network *network, const struct plan_request *request,
                        struct flow *flow, uint32_t blocks)
 {
+    return flow_plan_cut(network, request, flow, blocks, 1);
+}
+
+struct plan *flow_plan_cut(const struct network *network, const struct plan_request *request,
+                           struct flow *flow, uint32_t blocks, uint32_t segments)
+{
     const struct operation *operation = operation_of(request->operation);
     struct plan *plan = build_begin(network, request, false);
     bool to_one = operation->span[SPACE_SEND] != SPAN_NONE &&
                   operation->span[SPACE_SEND] != SPAN_NODES_ROOT &&
-                  operation->span[SPACE_RECEIVE] != SPAN_NODES;
+                  operation->span[SPACE_RECEIVE] != SPAN_NODES && !operation->parameter;
     bool back = operation->reduces && request->operation == ECUBE_ALLREDUCE;
 
-    if (operation->vector) {
-        plan->segments = blocks;
-    }
+    blocks *= segments;
+    plan->segments = operation->vector ? blocks : segments;
     if (to_one) {
         flow_reverse(flow);
     }

@@ -17,7 +17,8 @@
  * memory where the operation wants it, else in scratch, copied there first if it is to be added to.
  * It issues every step ahead in which that is right with one port, each connected part of a step by
  * itself, so a planner need only give its moves an order in which what is passed on is not the last
- * that came; and it sets the flags of waits.
+ * that came; where nodes use a second port, only what is through for sure goes ahead. It sets the
+ * flags of waits.
  *
  * Units    ranks, blocks, steps
  * Errors   none; plan->refused
@@ -37,6 +38,7 @@ struct flow_move {
     uint32_t step, from, to;
     uint32_t via; /* the node between, of a path of two hops; FLOW_DIRECT: in dimension order */
     uint32_t range_at, range_count;
+    uint8_t port; /* that it leaves and comes by (flow_ports) */
 };
 
 struct flow {
@@ -44,17 +46,26 @@ struct flow {
     struct flow_range *ranges;
     uint32_t count, range_total;
     uint32_t steps;
+    bool several; /* some move leaves by a second port */
 };
 
 /* Begins a move, in the step of the last one or a later one; its blocks are then added. */
 void flow_move(struct flow *flow, uint32_t step, uint32_t from, uint32_t to, uint32_t via);
 void flow_add(struct flow *flow, uint32_t first, uint32_t count);
 void flow_reverse(struct flow *flow);
+
+/* Gives moves ports, where nodes may send and receive several times in a step and have so many
+ * ports (0: one; PORTS_ALL): a step becomes as many as are needed. No block may be sent in the step
+ * in which it comes (flow_ports.c). */
+void flow_ports(struct flow *flow, uint32_t nodes, unsigned ports);
 void flow_free(struct flow *flow);
 
 /* A block at a node: its slot, and what circuits have done to it. */
 struct flow_site {
     uint32_t slot, written, sent; /* written, sent: 1 + step; 0: never */
+    uint32_t added;               /* 1 + the last step in which a circuit adds to it */
+    uint32_t leaves, next;        /* of blocks that pass: 1 + the step in which it goes on; 1 + the
+                                   * block that gets its slot then */
     uint8_t space;
     bool arrived; /* what is there came over a circuit */
 };
@@ -73,6 +84,7 @@ struct layer {
     uint32_t *group; /* of each node, in the step at hand: union-find */
     bool *solid;     /* of a group: not ahead */
     bool adds;
+    bool several; /* ports: none serves one circuit behind the other for sure */
 };
 
 /* A layer for an operation's plan of so many blocks; `first` is the flow that is laid down first,
@@ -90,6 +102,9 @@ void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t co
 void layer_end(struct layer *layer);
 
 /* The plan of a request by a flow of so many blocks, forwards, backwards or both, as the operation
- * wants it. Frees the flow. */
+ * wants it. Frees the flow. flow_plan_cut: blocks are cut in so many segments, each of which is a
+ * block of the flow: block b's are from b * segments on. */
 struct plan *flow_plan(const struct network *network, const struct plan_request *request,
                        struct flow *flow, uint32_t blocks);
+struct plan *flow_plan_cut(const struct network *network, const struct plan_request *request,
+                           struct flow *flow, uint32_t blocks, uint32_t segments);

@@ -10,20 +10,16 @@
  *
  * Source   Ozveren, LIDS-P-1721 (1987), 2.1 (embeddings by Gray codes); phases: multiphase.c
  */
-#include "planner/build.h"
+#include "planner/algorithms/alike.h"
 #include "planner/algorithms/candidates.h"
+#include "planner/build.h"
 
 enum { NODES_MAX = 256, SQUARE = 4, PATH_MAX = 8 };
 
 bool possible_by_gray_code(const struct network *network)
 {
-    bool possible = network->kind != NETWORK_CUBE && network->nodes > 1;
-
-    for (unsigned k = 0; k < network->dims; k++) {
-        possible = possible && (network->dim[k].size <= 2 ||
-                                (network->dim[k].size == SQUARE && network->dim[k].wraps));
-    }
-    return possible && network->nodes <= NODES_MAX;
+    return network->kind != NETWORK_CUBE && alike_to_cube(network) && network->nodes > 1 &&
+           network->nodes <= NODES_MAX;
 }
 
 static struct network cube_of(const struct network *network)

@@ -13,8 +13,10 @@
  */
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/cycle.h"
+#include "wire/circuit.h"
 
-enum { NODES_MAX = 512, HOPS_MAX = 2 };
+/* Where paths are too long for circuits there is no other. */
+enum { NODES_MAX = 512, LONG_NODES_MAX = 1024, HOPS_MAX = 2 };
 
 struct round {
     struct plan *plan;
@@ -24,7 +26,9 @@ struct round {
 
 bool possible_with_neighbours(const struct network *network)
 {
-    return network->nodes <= NODES_MAX;
+    bool is_long = network_diameter(network) > OPEN_HOPS_MAX;
+
+    return network->nodes <= (is_long ? LONG_NODES_MAX : NODES_MAX);
 }
 
 /* The node `more` places on. */

@@ -37,14 +37,19 @@ static bool is_power(uint32_t size)
     return (size & (size - 1)) == 0;
 }
 
-bool possible_in_pairs(const struct network *network)
+bool pairs_everywhere(const struct network *network)
 {
     for (unsigned k = 0; k < network->dims; k++) {
         if (!is_power(network->dim[k].size)) {
             return false;
         }
     }
-    return network->nodes <= NODES_MAX;
+    return true;
+}
+
+bool possible_in_pairs(const struct network *network)
+{
+    return network->nodes <= NODES_MAX && pairs_everywhere(network);
 }
 
 /* A step: in which dimension, and how near its pairs are. */

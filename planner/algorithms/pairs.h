@@ -1,12 +1,15 @@
 /*
  * pairs.h - who exchanges with whom in recursive halving and doubling, on a network whose sides are
- * powers of two (possible_in_pairs); pairs.c says how.
+ * powers of two; pairs.c says how.
  *
  * Context  host
  */
 #pragma once
 
 #include "planner/algorithms/flow.h"
+
+/* Whether all sides are powers of two. */
+bool pairs_everywhere(const struct network *network);
 
 /* Steps are counted from the nearest pairs. */
 unsigned pairs_steps(const struct network *network);

@@ -215,7 +215,8 @@ static void set_goals(struct permuter *p)
     const struct operation *operation = operation_of(p->plan->operation);
 
     for (uint32_t node = 0; node < p->nodes; node++) {
-        p->goals[node] = operation_target(operation, &p->plan->network, p->plan->root, node);
+        p->goals[node] =
+            operation_target(operation, &p->plan->network, p->plan->root, node, p->slot);
     }
     p->goal = p->goals;
     p->step = 0;
@@ -279,5 +280,74 @@ struct plan *permute_plan(const struct network *network, const struct plan_reque
         lay(&p);
     }
     end(&p);
+    return plan;
+}
+
+/* Whether the block of a slot goes where that of another one does. */
+static bool goes_along(const struct plan *plan, uint32_t slot, uint32_t other)
+{
+    const struct operation *operation = operation_of(plan->operation);
+
+    return operation_target(operation, &plan->network, plan->root, 0, slot) ==
+           operation_target(operation, &plan->network, plan->root, 0, other);
+}
+
+bool permute_repeats(const struct plan *plan, uint32_t slot)
+{
+    uint32_t other = 0;
+
+    while (other < slot && !goes_along(plan, slot, other)) {
+        other++;
+    }
+    return other < slot;
+}
+
+/* The slots from one on that go to the same nodes. */
+static struct slots slots_along(struct plan *plan, enum space space, uint32_t slot)
+{
+    struct slots slots = slots_begin(plan);
+    uint32_t count = plan_slots_at(plan, SPACE_SEND, 0);
+
+    for (uint32_t other = slot; other < count; other++) {
+        if (goes_along(plan, slot, other)) {
+            slots_add(plan, &slots, space, other, 1);
+        }
+    }
+    return slots;
+}
+
+struct plan *permute_slots(const struct network *network, const struct plan_request *request)
+{
+    struct plan *plan = build_begin(network, request, false);
+    struct permuter p = {.plan = plan, .nodes = network->nodes};
+    uint32_t slots = plan_slots_at(plan, SPACE_SEND, 0), turn = 0;
+    uint32_t ports = request->ports == 0 ? 1 : request->ports, at_once = CLOCK_PORTS_MAX;
+    struct rounds rounds;
+
+    at_once = ports < at_once ? ports : at_once;
+    if (build_too_many(plan, (uint64_t)slots * p.nodes)) {
+        return plan;
+    }
+    begin(&p, &rounds);
+    for (; p.slot < slots && !plan->refused; p.slot++) {
+        if (permute_repeats(plan, p.slot)) {
+            continue;
+        }
+        p.places[SPACE_SEND] = slots_along(plan, SPACE_SEND, p.slot);
+        p.places[SPACE_RECEIVE] = slots_along(plan, SPACE_RECEIVE, p.slot);
+        set_goals(&p);
+        for (uint32_t node = 0; node < p.nodes; node++) {
+            p.to[node] = p.goal[node];
+            p.left[node] = 1;
+        }
+        p.step = turn / at_once;
+        plan->port = (uint8_t)(turn++ % at_once);
+        lay_step(&p);
+    }
+    plan->port = 0;
+    end(&p);
+    if (!plan->refused) {
+        build_ahead(plan);
+    }
     return plan;
 }

@@ -42,6 +42,7 @@ struct permuter {
     bool counts;
     uint32_t step;
     uint64_t circuits;
+    uint32_t slot; /* that moves */
     uint32_t *goals, *spare, *left;
     uint8_t *holds;
     struct rounds *rounds;
@@ -50,6 +51,13 @@ struct permuter {
 
 struct plan *permute_plan(const struct network *network, const struct plan_request *request,
                           void (*lay)(struct permuter *permuter));
+
+/* The plan in which every node sends the block of each slot of SEND straight to its target,
+ * together with those of other slots for the same one; one after the other, or as many at once as
+ * there are ports (request->ports; 0: one). The targets of all nodes are equal where those of node
+ * 0 are. */
+bool permute_repeats(const struct plan *plan, uint32_t slot); /* of an earlier slot's target */
+struct plan *permute_slots(const struct network *network, const struct plan_request *request);
 
 /* Moves the blocks; false: nothing moved, or the plan has passed a limit. */
 bool permute_step(struct permuter *permuter);

@@ -24,29 +24,53 @@
 
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/cycle.h"
+#include "reduction/reduction.h"
+
+/* What is larger does not fit into 64 bits: then nothing is said. */
+static const double LEAST_MAX_NS = 4e18;
 
 /* Segments of fewer bytes flow in less time than they are set up in. */
-enum { MOVES_MAX = 1 << 15, SEGMENT_BYTES_MIN = 64, EXPONENT_MAX = 12 };
+enum {
+    NODES_MAX = 8192,
+    CHAIN_MOVES_MAX = 3 << 19,
+    ROTATION_MOVES_MAX = 1 << 17,
+    SEGMENT_BYTES_MIN = 64,
+    EXPONENT_MAX = 14,
+    KEPT_EXPONENT_MAX = 11 /* a row for each, and all fit what a node keeps */
+};
 
 bool possible_as_chain(const struct network *network)
 {
-    return network->nodes <= MOVES_MAX / 4;
+    return network->nodes <= NODES_MAX;
 }
 
 bool possible_by_rotation(const struct network *network)
 {
-    return network->kind == NETWORK_CUBE && network->nodes <= MOVES_MAX / 4;
+    return network->kind == NETWORK_CUBE && network->nodes <= NODES_MAX;
+}
+
+/* As many as have no more moves than those, two for each power of two of segments. */
+static unsigned variants_of(const struct network *network, const struct plan_request *request,
+                            uint64_t moves)
+{
+    unsigned exponent = 0;
+    unsigned most = network->nodes <= PLAN_KEPT_NODES ? KEPT_EXPONENT_MAX : EXPONENT_MAX;
+
+    while (exponent < most && request->bytes >> (exponent + 1) >= SEGMENT_BYTES_MIN &&
+           (uint64_t)network->nodes << (exponent + 1) <= moves) {
+        exponent++;
+    }
+    return 2 * (exponent + 1);
 }
 
 unsigned pipeline_variants(const struct network *network, const struct plan_request *request)
 {
-    unsigned exponent = 0;
+    return variants_of(network, request, CHAIN_MOVES_MAX);
+}
 
-    while (exponent < EXPONENT_MAX && request->bytes >> (exponent + 1) >= SEGMENT_BYTES_MIN &&
-           (uint64_t)network->nodes << (exponent + 1) <= MOVES_MAX) {
-        exponent++;
-    }
-    return 2 * (exponent + 1);
+unsigned rotation_variants(const struct network *network, const struct plan_request *request)
+{
+    return variants_of(network, request, ROTATION_MOVES_MAX);
 }
 
 void pipeline_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])
@@ -56,11 +80,41 @@ void pipeline_words(const struct network *network, unsigned variant, char words[
              variant % 2 ? " ahead" : "");
 }
 
+/* By the first node's port and the last segment's way: the first node gives m segments, and the
+ * last of them goes over N - 2 nodes more. One set-up a segment and node is not hidden; ahead only
+ * what is longer counts, set-ups or bytes. Of two nodes all set-ups but the first are hidden. */
+struct candidate_least chain_least(const struct network *network,
+                                   const struct plan_request *request)
+{
+    const struct profile *profile = request->profile;
+    uint64_t m = UINT64_C(1) << request->variant / 2, k = request->bytes, e = profile->element_ns;
+    uint64_t set_up = ((uint64_t)profile->xi_ns + profile->tau_ns) * clock_element_bytes(profile);
+    uint64_t unit = reduction_element_bytes(request->type);
+    uint64_t rest = (m - 1) * (unit ? unit : 1), between = network->nodes - UINT64_C(2);
+    uint64_t least = k > rest ? k - rest : 0;                     /* bytes of a segment, times m */
+    uint64_t given = (m - 1) * k > rest ? (m - 1) * k - rest : 0; /* those before the last */
+
+    if (network->nodes < 2) {
+        return (struct candidate_least){0, 1};
+    }
+    if ((double)(m + between) * ((double)(m * set_up) + (double)(k * e)) >= LEAST_MAX_NS) {
+        return (struct candidate_least){0, (uint32_t)m};
+    }
+    if (network->nodes > 2 && request->variant % 2 == 0) {
+        return (struct candidate_least){m * ((m + between) * set_up + k * e) + between * least * e,
+                                        (uint32_t)m};
+    }
+    uint64_t begun = set_up * m + clock_max(set_up * m * (m - 1), given * e);
+    uint64_t hop = clock_max(set_up * m, least * e);
+    return (struct candidate_least){begun + between * hop + least * e, (uint32_t)m};
+}
+
 struct plan *plan_chain(const struct network *network, const struct plan_request *request)
 {
     uint32_t segments = UINT32_C(1) << request->variant / 2, nodes = network->nodes, first = 0;
     uint32_t delay = 1 + request->variant % 2,
              steps = nodes > 1 ? segments + delay * (nodes - 2) : 0;
+    bool back = operation_of(request->operation)->reduces; /* so that segments go in their order */
     struct cycle cycle = cycle_make(network);
     struct flow flow = {0};
 
@@ -73,9 +127,10 @@ struct plan *plan_chain(const struct network *network, const struct plan_request
             if (step - i * delay >= segments) {
                 continue;
             }
+            uint32_t segment = step - i * delay;
             flow_move(&flow, step, cycle.at[place], cycle.at[(place + 1) % nodes],
                       cycle.via[place]);
-            flow_add(&flow, step - i * delay, 1);
+            flow_add(&flow, back ? segments - 1 - segment : segment, 1);
         }
     }
     cycle_free(&cycle);

@@ -21,8 +21,9 @@
 
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/permute.h"
+#include "planner/algorithms/reverse.h"
 
-enum { RING_LEAST = 4, VARIANT_WHOLE = 0, VARIANT_NEIGHBOURS = 1 };
+enum { VARIANT_WHOLE = 0, VARIANT_NEIGHBOURS = 1 };
 
 static void lay_direct(struct permuter *p)
 {
@@ -30,29 +31,6 @@ static void lay_direct(struct permuter *p)
         p->to[node] = p->goal[node];
     }
     permute_step(p);
-}
-
-static bool is_reversed(const struct permuter *p, unsigned k)
-{
-    return p->plan->root == 0 || p->plan->root >> k & 1;
-}
-
-/* A part of a line that is reversed in itself: where it begins, and how long it is. */
-struct stretch {
-    uint32_t begin, count;
-};
-
-static struct stretch stretch_of(const struct network_dimension *dim, uint32_t at)
-{
-    uint32_t half = (dim->size + 2) / 4; /* on either side of the link that closes the ring */
-
-    if (!dim->wraps || dim->size < RING_LEAST) {
-        return (struct stretch){0, dim->size};
-    }
-    if (at < half || at >= dim->size - half) {
-        return (struct stretch){dim->size - half, 2 * half};
-    }
-    return (struct stretch){half, dim->size - 2 * half};
 }
 
 /* The coordinate with which one changes places in a step; itself when there is none. */
@@ -91,9 +69,9 @@ static void lay_by_dimensions(struct permuter *p)
 {
     for (unsigned k = 0; k < p->plan->network.dims; k++) {
         const struct network_dimension *dim = &p->plan->network.dim[k];
-        if (is_reversed(p, k) && p->variant == VARIANT_WHOLE) {
+        if (is_reversed(p->plan->root, k) && p->variant == VARIANT_WHOLE) {
             lay_whole(p, dim);
-        } else if (is_reversed(p, k)) {
+        } else if (is_reversed(p->plan->root, k)) {
             lay_neighbours(p, dim);
         }
     }
@@ -115,8 +93,7 @@ unsigned reverse_variants(const struct network *network, const struct plan_reque
     bool lines = false;
 
     for (unsigned k = 0; k < network->dims; k++) {
-        lines =
-            lines || ((request->root == 0 || request->root >> k & 1) && network->dim[k].size > 2);
+        lines = lines || (is_reversed(request->root, k) && network->dim[k].size > 2);
     }
     return lines ? VARIANT_NEIGHBOURS + 1 : 1;
 }

@@ -26,7 +26,12 @@
 #include "planner/algorithms/lines.h"
 #include "planner/algorithms/rings.h"
 
-enum { CIRCUITS_MAX = 1 << 17, SITES_MAX = 1 << 20, RING_VARIANTS = 2 };
+enum {
+    CYCLE_NODES_MAX = 256,
+    LINES_NODES_MAX = 4096,
+    LINES_CIRCUITS_MAX = 1 << 20,
+    RING_VARIANTS = 2
+};
 
 /* One turn of a ring of `size` places: in a step, how far from its own a node's block is that it
  * passes on, and which way. */
@@ -58,7 +63,7 @@ void ring_words(const struct network *network, unsigned variant, char words[VARI
 
 bool possible_in_cycle(const struct network *network)
 {
-    return (uint64_t)network->nodes * network->nodes <= CIRCUITS_MAX / 2;
+    return network->nodes <= CYCLE_NODES_MAX;
 }
 
 struct flow cycle_flow(const struct network *network, bool by_turns)
@@ -95,8 +100,7 @@ bool possible_by_lines(const struct network *network)
     for (unsigned k = 0; k < network->dims; k++) {
         steps += network->dim[k].size - 1;
     }
-    return steps * network->nodes <= CIRCUITS_MAX &&
-           (uint64_t)network->nodes * network->nodes <= SITES_MAX;
+    return steps * network->nodes <= LINES_CIRCUITS_MAX && network->nodes <= LINES_NODES_MAX;
 }
 
 /* The coordinate `places` further on the ring of a line. */

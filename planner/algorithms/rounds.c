@@ -1,6 +1,7 @@
 /*
  * rounds.c - the direct complete exchange in rounds without contention: the circuits of a round
- * share no directed link, and a node sends and receives one at most.
+ * share no directed link, and a node sends and receives one at most, or with several ports as many
+ * as it has.
  *
  *     mesh:1x3    0>1 1>2 2>1 | 0>2 1>0 | 2>0 ...: a round in which all are busy, and so on
  *
@@ -9,7 +10,7 @@
  * the longest. It has up to four ways: in the order of the dimensions or against it, and on a ring
  * in either direction where both are as long. It takes the first that is free in the round. This is
  * tried a few times, with other weights and other choices among equals; the trial with the fewest
- * rounds is kept.
+ * rounds is kept. Beyond 64 nodes a circuit goes into the first round that is free (rounds_fit.c).
  *
  * All blocks are there from the beginning, so all circuits go ahead. A circuit waits only for links
  * that the round before uses as well, so the rounds are put in an order in which neighbours share
@@ -18,52 +19,45 @@
  * Source   Thakur, Choudhary & Fox, complete exchange on a mesh: contention of the direct exchange;
  *          list scheduling: Graham, SIAM J. Appl. Math. 17(2), 1969, 416-429
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "planner/build.h"
+#include "planner/algorithms/alike.h"
 #include "planner/algorithms/candidates.h"
+#include "planner/algorithms/flow.h"
+#include "planner/algorithms/rounds.h"
+#include "drivers/check.h"
+#include "wire/circuit.h"
 
 enum {
-    NODES_MAX = 64,
-    WAYS_MAX = 4,
-    HOPS_MAX = NODES_MAX,
+    NODES_MAX = 1024,
+    PORTED_NODES_MAX = 256, /* with several ports */
+    WEIGHED_NODES_MAX = 64, /* of more, circuits go into the first round that is free */
     TRIALS = 6,
-    SMALL_NODES = 20,  /* of more, two trials are made */
+    SMALL_NODES = 20,  /* of more, two trials are made; */
+    QUICK_NODES = 128, /* of so many, but more than are weighed, as many as of few; */
+    MANY_NODES = 512,  /* of more, one */
     SORTED_MAX = 1000, /* with more circuits weights are looked at every few rounds */
-    ROUNDS_TO_SORT = 8
+    ROUNDS_TO_SORT = 8,
+    NEXT_MAX = 16, /* of more nodes, so many rounds are looked at for the next one */
+    LINK_CIRCUITS_MAX = UINT16_MAX
 };
 
-/* A way from a node to another: ports and links, of the pools. */
-struct way {
-    uint32_t at, hops;
-};
-
-struct transfer {
-    uint32_t from, to;
-    struct way way[WAYS_MAX];
-    unsigned ways;
-    uint32_t weight, draw;
-};
-
-struct search {
-    const struct network *network;
-    struct transfer *transfers;
-    uint32_t count;
-    uint8_t *ports;
-    uint16_t *links;
-    uint32_t used; /* of both pools */
-    uint32_t *load, *sends, *receives;
-    struct transfer **order; /* those that have not gone, by weight */
-    uint32_t left;
-    /* of each transfer: in which round it goes, over which of its ways; and the best so far */
-    uint32_t *round, *way, rounds;
-    uint32_t *best_round, *best_way, best_rounds;
-};
-
+/* On large cubes AAP (aap.c) has as few rounds as there can be, and one node's table; a network
+ * that is one but for names takes it from there. */
 bool possible_in_rounds(const struct network *network)
 {
-    return network->nodes > 1 && network->nodes <= NODES_MAX;
+    uint32_t most = alike_to_cube(network) ? WEIGHED_NODES_MAX : NODES_MAX;
+
+    return network->nodes > 1 && network->nodes <= most &&
+           network_diameter(network) <= OPEN_HOPS_MAX;
+}
+
+bool possible_in_rounds_of_ports(const struct network *network)
+{
+    return possible_in_rounds(network) && network->nodes <= PORTED_NODES_MAX;
 }
 
 /* Ways ---------------------------------------------------------------------------------------- */
@@ -178,6 +172,7 @@ static uint32_t weight_of(const struct search *s, const struct transfer *transfe
     if (s->receives[transfer->to] > port) {
         port = s->receives[transfer->to];
     }
+    port = s->at_once == PORTS_ALL ? 0 : port / s->at_once;
     for (uint32_t h = 0; h < way->hops; h++) {
         uint32_t load = s->load[s->links[way->at + h]];
         most = load > most ? load : most;
@@ -186,7 +181,7 @@ static uint32_t weight_of(const struct search *s, const struct transfer *transfe
     if (by_sum) {
         return sum + port;
     }
-    return (most > port ? most : port) * HOPS_MAX + way->hops;
+    return (most > port ? most : port) * WEIGHED_NODES_MAX + way->hops;
 }
 
 static int by_weight(const void *left, const void *right)
@@ -213,13 +208,14 @@ static void sort_by_weight(struct search *s, bool by_sum)
 
 /* What is taken in a round: bytes of 1 for links, and for ports of nodes. */
 struct taken {
-    uint8_t links[NODES_MAX * NETWORK_PORTS_MAX], sends[NODES_MAX], receives[NODES_MAX];
+    uint8_t links[WEIGHED_NODES_MAX * NETWORK_PORTS_MAX];
+    uint8_t sends[WEIGHED_NODES_MAX], receives[WEIGHED_NODES_MAX];
 };
 
 /* Takes the first way of a transfer that is free; false: none is. */
 static bool takes(struct search *s, struct taken *taken, const struct transfer *transfer)
 {
-    if (taken->sends[transfer->from] || taken->receives[transfer->to]) {
+    if (taken->sends[transfer->from] >= s->at_once || taken->receives[transfer->to] >= s->at_once) {
         return false;
     }
     for (unsigned w = 0; w < transfer->ways; w++) {
@@ -234,7 +230,8 @@ static bool takes(struct search *s, struct taken *taken, const struct transfer *
         for (uint32_t h = 0; h < free_hops; h++) {
             taken->links[links[h]] = 1;
         }
-        taken->sends[transfer->from] = taken->receives[transfer->to] = 1;
+        taken->sends[transfer->from]++;
+        taken->receives[transfer->to]++;
         s->round[transfer - s->transfers] = s->rounds;
         s->way[transfer - s->transfers] = w;
         return true;
@@ -258,6 +255,15 @@ static void fill_round(struct search *s)
     s->rounds++;
 }
 
+void rounds_keep(struct search *s)
+{
+    if (s->rounds < s->best_rounds) {
+        s->best_rounds = s->rounds;
+        memcpy(s->best_round, s->round, s->count * sizeof *s->round);
+        memcpy(s->best_way, s->way, s->count * sizeof *s->way);
+    }
+}
+
 /* Puts all transfers into rounds, and keeps them if they are fewer than before. */
 static void try_rounds(struct search *s, uint32_t trial)
 {
@@ -276,11 +282,7 @@ static void try_rounds(struct search *s, uint32_t trial)
         }
         fill_round(s);
     }
-    if (s->rounds < s->best_rounds) {
-        s->best_rounds = s->rounds;
-        memcpy(s->best_round, s->round, s->count * sizeof *s->round);
-        memcpy(s->best_way, s->way, s->count * sizeof *s->way);
-    }
+    rounds_keep(s);
 }
 
 /* The order of rounds ------------------------------------------------------------------------- */
@@ -330,14 +332,17 @@ static uint32_t waiting_hops(const struct search *s, const struct lists *lists, 
     return sum;
 }
 
-/* The round of those that have not gone in which the fewest hops wait. */
-static uint32_t next_round(const struct search *s, const struct lists *lists, const uint8_t *gone,
-                           const uint8_t *before)
+/* The round of those that have not gone, the first of which is `first`, in which the fewest hops
+ * wait. */
+static uint32_t next_round(const struct search *s, const struct lists *lists, uint32_t first,
+                           const uint8_t *gone, const uint8_t *before)
 {
-    uint32_t next = 0, least = UINT32_MAX;
+    uint32_t next = 0, least = UINT32_MAX, looked = 0;
+    uint32_t most = s->network->nodes > WEIGHED_NODES_MAX ? NEXT_MAX : UINT32_MAX;
 
-    for (uint32_t r = 0; r < s->best_rounds && least > 0; r++) {
+    for (uint32_t r = first; r < s->best_rounds && least > 0 && looked < most; r++) {
         uint32_t waits = gone[r] ? UINT32_MAX : waiting_hops(s, lists, r, before);
+        looked += !gone[r];
         if (waits < least) {
             least = waits;
             next = r;
@@ -346,19 +351,43 @@ static uint32_t next_round(const struct search *s, const struct lists *lists, co
     return next;
 }
 
+/* The circuits of a round by ports, as moves of which each has the place of its transfer. */
+static struct flow moves_of(const struct search *s, const struct lists *lists, uint32_t round)
+{
+    struct flow flow = {0};
+
+    for (uint32_t i = lists->begin[round]; i < lists->begin[round + 1]; i++) {
+        const struct transfer *t = &s->transfers[lists->list[i]];
+        flow_move(&flow, 0, t->from, t->to, FLOW_DIRECT);
+        flow_add(&flow, lists->list[i], 1);
+    }
+    if (s->at_once > 1) {
+        flow_ports(&flow, s->network->nodes, s->at_once);
+    }
+    return flow;
+}
+
 static void lay_down(const struct search *s, struct plan *plan)
 {
-    uint8_t before[NODES_MAX * NETWORK_PORTS_MAX] = {0}, gone[NODES_MAX * NODES_MAX] = {0};
+    uint32_t links = s->network->nodes * s->network->ports, first = 0;
+    uint8_t *before = planner_memory(links, 1), *gone = planner_memory(s->best_rounds + 1u, 1);
     struct lists lists = lists_of(s);
 
-    for (uint32_t step = 0; step < s->best_rounds; step++) {
-        uint32_t round = next_round(s, &lists, gone, before);
+    for (uint32_t step = 0; step < s->best_rounds && !plan->refused; step++) {
+        uint32_t round = next_round(s, &lists, first, gone, before);
         gone[round] = 1;
-        memset(before, 0, sizeof before);
-        for (uint32_t i = lists.begin[round]; i < lists.begin[round + 1]; i++) {
-            const struct transfer *t = &s->transfers[lists.list[i]];
-            const struct way *way = best_way(s, lists.list[i]);
+        while (gone[first]) {
+            first++;
+        }
+        memset(before, 0, links);
+        struct flow flow = moves_of(s, &lists, round);
+        CHECK(flow.steps <= 1);
+        for (uint32_t i = 0; i < flow.count; i++) {
+            uint32_t number = flow.ranges[flow.moves[i].range_at].first;
+            const struct transfer *t = &s->transfers[number];
+            const struct way *way = best_way(s, number);
             struct slots block = slots_of(plan, SPACE_SEND, t->to, 1);
+            plan->port = flow.moves[i].port;
             build_routed(plan, step, t->from, t->to, block,
                          slots_of(plan, SPACE_RECEIVE, t->from, 1), ROW_AHEAD, &s->ports[way->at],
                          way->hops);
@@ -366,16 +395,19 @@ static void lay_down(const struct search *s, struct plan *plan)
                 before[s->links[way->at + h]] = 1;
             }
         }
+        flow_free(&flow);
     }
+    free(before);
+    free(gone);
     free(lists.begin);
     free(lists.list);
 }
 
-static void begin(struct search *s)
+void rounds_begin(struct search *s)
 {
     uint32_t nodes = s->network->nodes;
     uint64_t count = (uint64_t)nodes * (nodes - 1), links = nodes * (uint64_t)s->network->ports;
-    uint64_t hops = count * WAYS_MAX * network_diameter(s->network);
+    uint64_t hops = count * WAYS_MAX * network_diameter(s->network); /* touched as they are used */
 
     s->transfers = planner_memory(count, sizeof *s->transfers);
     s->order = planner_memory(count, sizeof(struct transfer *));
@@ -398,7 +430,7 @@ static void begin(struct search *s)
     }
 }
 
-static void end(struct search *s)
+void rounds_end(struct search *s)
 {
     free(s->transfers);
     free(s->order);
@@ -413,21 +445,73 @@ static void end(struct search *s)
     free(s->best_way);
 }
 
-struct plan *plan_rounds(const struct network *network, const struct plan_request *request)
+static uint32_t trials_of(const struct network *network)
 {
-    struct plan *plan = build_begin(network, request, false);
-    struct search search = {.network = network};
-    uint32_t trials = network->nodes <= SMALL_NODES ? TRIALS : 2;
+    bool few = network->nodes <= SMALL_NODES ||
+               (network->nodes > WEIGHED_NODES_MAX && network->nodes <= QUICK_NODES);
 
-    for (uint32_t node = 0; node < network->nodes; node++) {
+    return few ? TRIALS : network->nodes <= MANY_NODES ? 2 : 1;
+}
+
+void rounds_list(struct search *s)
+{
+    uint32_t trials = trials_of(s->network);
+
+    for (uint32_t trial = 0; trial < trials; trial++) {
+        if (s->network->nodes > WEIGHED_NODES_MAX) {
+            rounds_fit(s, trial);
+        } else {
+            try_rounds(s, trial);
+        }
+    }
+}
+
+struct plan *rounds_plan(const struct search *s, const struct plan_request *request)
+{
+    struct plan *plan = build_begin(s->network, request, false);
+
+    for (uint32_t node = 0; node < s->network->nodes; node++) {
         struct slots own = slots_of(plan, SPACE_SEND, node, 1);
         build_copy(plan, 0, node, own, slots_of(plan, SPACE_RECEIVE, node, 1), 0);
     }
-    begin(&search);
-    for (uint32_t trial = 0; trial < trials; trial++) {
-        try_rounds(&search, trial);
-    }
-    lay_down(&search, plan);
-    end(&search);
+    lay_down(s, plan);
     return plan;
+}
+
+static struct plan *with_ports(const struct network *network, const struct plan_request *request,
+                               unsigned ports)
+{
+    struct search search = {.network = network, .at_once = ports};
+
+    rounds_begin(&search);
+    rounds_list(&search);
+    struct plan *plan = rounds_plan(&search, request);
+    rounds_end(&search);
+    return plan;
+}
+
+struct plan *plan_rounds(const struct network *network, const struct plan_request *request)
+{
+    return with_ports(network, request, 1);
+}
+
+/* Rounds are searched: fewer circuits at once may come out better by accident. */
+unsigned rounds_variants(const struct network *network, const struct plan_request *request)
+{
+    (void)network;
+    (void)request;
+    return 2;
+}
+
+void rounds_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])
+{
+    (void)network;
+    snprintf(words, VARIANT_WORDS_MAX, "%s", variant ? "two" : "as many as there are");
+}
+
+struct plan *plan_rounds_of_ports(const struct network *network, const struct plan_request *request)
+{
+    unsigned ports = request->ports ? request->ports : 1;
+
+    return with_ports(network, request, request->variant && ports > 2 ? 2 : ports);
 }

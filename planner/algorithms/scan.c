@@ -250,7 +250,8 @@ enum { CHAIN_CIRCUITS_MAX = 1 << 18, CHAIN_VARIANTS_MAX = 13 };
 bool possible_in_chain(const struct network *network)
 {
     for (uint32_t node = 0; node + 1 < network->nodes; node++) {
-        if (network_distance(network, node, node + 1) > OPEN_HOPS_MAX) {
+        if (network_distance(network, network_node(network, node),
+                             network_node(network, node + 1)) > OPEN_HOPS_MAX) {
             return false;
         }
     }
@@ -289,15 +290,15 @@ struct plan *plan_chain_scan(const struct network *network, const struct plan_re
         build_copy(plan, 0, node, own, result, 0);
     }
     for (uint32_t step = 0; step + 2 < nodes + segments && nodes > 1; step++) {
-        for (uint32_t node = 0; node <= step && node + 1 < nodes; node++) {
-            uint32_t segment = step - node;
+        for (uint32_t rank = 0; rank <= step && rank + 1 < nodes; rank++) {
+            uint32_t segment = step - rank;
             if (segment >= segments) {
                 continue;
             }
-            struct slots send = slots_of(plan, node ? SPACE_RECEIVE : SPACE_SEND, segment, 1);
+            struct slots send = slots_of(plan, rank ? SPACE_RECEIVE : SPACE_SEND, segment, 1);
             struct slots place = slots_of(plan, SPACE_RECEIVE, segment, 1);
-            build_circuit(plan, step, node, node + 1, send, place,
-                          (uint8_t)(ROW_COMBINES | (node ? ROW_AFTER_RECEIVED : 0)));
+            build_circuit(plan, step, network_node(network, rank), network_node(network, rank + 1),
+                          send, place, (uint8_t)(ROW_COMBINES | (rank ? ROW_AFTER_RECEIVED : 0)));
         }
     }
     return plan;

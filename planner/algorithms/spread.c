@@ -27,7 +27,7 @@
 #include "planner/algorithms/spread.h"
 #include "drivers/check.h"
 
-enum { SHARES = 6, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
+enum { SHARES = 6, UNEVEN = 3 /* 5/16 */, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
 
 static bool has_one_line(const struct network *network)
 {
@@ -138,9 +138,11 @@ static struct flow flow_of(const struct network *network, uint32_t root, unsigne
     return flow;
 }
 
-struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle)
+struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle, bool uneven)
 {
-    return flow_of(network, root, on_cycle && !has_one_line(network) ? SHARES : 0, false);
+    unsigned first = on_cycle && !has_one_line(network) ? SHARES : 0;
+
+    return flow_of(network, root, first + (uneven ? UNEVEN : 0), false);
 }
 
 struct plan *plan_spread(const struct network *network, const struct plan_request *request)

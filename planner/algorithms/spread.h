@@ -8,4 +8,4 @@
 
 #include "planner/algorithms/flow.h"
 
-struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle);
+struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle, bool uneven);

@@ -13,6 +13,7 @@
 
 #include "planner/build.h"
 #include "planner/choose/choose.h"
+#include "planner/choose/ranks.h"
 #include "planner/written/written.h"
 #include "drivers/check.h"
 #include "drivers/status.h"
@@ -66,7 +67,9 @@ struct plan_cache *plan_cache_make(const struct network *network, const struct p
 
 static void entry_free(struct entry *entry)
 {
-    uint32_t parts = !entry->plan ? 0 : entry->plan->invariant ? 1 : entry->plan->network.nodes;
+    uint32_t parts = !entry->plan                         ? 0
+                     : plan_given(entry->plan)->invariant ? 1
+                                                          : entry->plan->network.nodes;
 
     for (uint32_t i = 0; i < parts; i++) {
         free(entry->parts[i]);
@@ -139,7 +142,7 @@ static bool is_wrong(const struct plan_cache *cache, const struct plan_request *
 
 static void make_parts(struct entry *entry)
 {
-    uint32_t parts = entry->plan->invariant ? 1 : entry->plan->network.nodes;
+    uint32_t parts = plan_given(entry->plan)->invariant ? 1 : entry->plan->network.nodes;
 
     entry->parts = planner_memory(parts, sizeof *entry->parts);
     entry->part_bytes = planner_memory(parts, sizeof *entry->part_bytes);
@@ -153,8 +156,8 @@ static struct plan *choose(struct plan_cache *cache, const struct plan_request *
         return NULL;
     }
     if (!cache->contest || !contest_is_for(cache->contest, request)) {
-        contest_free(cache->contest);
-        cache->contest = contest_make(&cache->network, request);
+        cache->contest = cache->contest ? contest_again(cache->contest, request)
+                                        : contest_make(&cache->network, request);
     }
     return contest_win(cache->contest, request, fault);
 }
@@ -181,6 +184,7 @@ static struct entry *entry_make(struct plan_cache *cache, const struct plan_requ
     }
     entry->bytes_min = entry->plan->bytes_min;
     entry->bytes_max = entry->plan->bytes_max;
+    ranks_follow(entry->plan);
     make_parts(entry);
     return entry;
 }
@@ -331,12 +335,13 @@ static struct entry *entry_for(struct plan_cache *cache, const struct plan_reque
 /* Writes the part of a node at its first use. */
 static const uint8_t *part_of(struct entry *entry, uint32_t rank, uint32_t *bytes)
 {
-    uint32_t place = entry->plan->invariant ? 0 : rank;
+    const struct plan *given = plan_given(entry->plan);
+    uint32_t place = given->invariant ? 0 : rank;
 
     if (!entry->parts[place]) {
-        entry->part_bytes[place] = plan_part(entry->plan, rank, NULL);
+        entry->part_bytes[place] = plan_part(given, rank, NULL);
         entry->parts[place] = planner_memory(entry->part_bytes[place], 1);
-        plan_part(entry->plan, rank, entry->parts[place]);
+        plan_part(given, rank, entry->parts[place]);
     }
     *bytes = entry->part_bytes[place];
     return entry->parts[place];
@@ -364,8 +369,14 @@ const uint8_t *plan_cache_part(struct plan_cache *cache, const struct plan_reque
 bool plan_cache_predict(struct plan_cache *cache, const struct plan_request *request,
                         struct plan_time *time, uint32_t *steps, int *status)
 {
+    const struct operation *operation = operation_of(request->operation);
+    struct plan_request called = *request;
+
+    if (operation && operation->sized) {
+        called.bytes = ECUBE_EXCHANGEV_BYTES;
+    }
     pthread_mutex_lock(&cache->lock);
-    struct entry *entry = entry_for(cache, request);
+    struct entry *entry = entry_for(cache, &called);
     if (entry->plan && (!entry->timed || entry->time_bytes != request->bytes ||
                         entry->time_type != request->type)) {
         entry->time = plan_time(entry->plan, request->bytes, reduction_element_bytes(request->type),

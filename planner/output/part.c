@@ -1,8 +1,8 @@
 /*
  * part.c - a plan as the bytes that one node reads (wire/plan.h).
  *
- * What a node sends and what it receives in a step are one row. Copies of the step stand before it
- * or behind it, as they do in the list of circuits.
+ * What a node sends and what it receives by one port in a step are one row. Copies of the step
+ * stand before its rows or behind them, as they do in the list of circuits.
  */
 #include <string.h>
 
@@ -117,7 +117,8 @@ static void write_row(struct writer *w, const struct plan_circuit *send,
                       const struct plan_circuit *receive)
 {
     struct plan_row row = {.step = (uint16_t)(send ? send : receive)->step,
-                           .flags = row_flags(send, receive)};
+                           .flags = row_flags(send, receive),
+                           .port = (send ? send : receive)->port};
     struct extents extents = {.count = 0};
     uint8_t hops[HOP_LIST_BYTES_MAX];
 
@@ -176,7 +177,7 @@ static void write_rows(struct writer *w)
         take(w, first, &send, &receive);
         for (i++; !is_copy(first) && i < count; i++) {
             const struct plan_circuit *next = circuit_at(w, i);
-            if (next->step != first->step || is_copy(next)) {
+            if (next->step != first->step || next->port != first->port || is_copy(next)) {
                 break;
             }
             take(w, next, &send, &receive);
@@ -205,7 +206,8 @@ static void write_header(const struct writer *w)
                                  .bytes_min = plan->bytes_min,
                                  .bytes_max = plan->bytes_max,
                                  .choice = plan->choice,
-                                 .type = plan->type};
+                                 .type = plan->type,
+                                 .ports = plan->node_ports};
 
     for (unsigned port = 0; port < plan->network.ports; port++) {
         header.carries[port] = plan->carries[(uint64_t)rank * plan->network.ports + port];

@@ -5,7 +5,7 @@
  *
  *     SEND has a slot for every node             its destination is part of the name
  *     RECEIVE has a slot for every node          its source is part of the name
- *     an operation with operation_target         its source
+ *     an operation with operation_target         its source, and the movement if there are several
  *     a vector                                   the number of the segment
  *
  * Where contributions are combined, a slot also holds whose they are. Up to 64 nodes that is a set,
@@ -20,7 +20,9 @@
  *     exchange on cube:2, 0 -> 3    node 3 sends what it has for node 0: node 0's block for 3,
  *                                   (0, 3), moved by 3: (3, 0). It is wanted in slot 3.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "planner/build.h"
 #include "planner/proof/contents.h"
@@ -40,13 +42,15 @@ struct blocks {
     const struct operation *operation;
     uint32_t nodes; /* that are followed */
     struct contents *spaces;
-    struct seen *seen;  /* of each node */
-    bool ahead;         /* some circuit is: steps of writing and sending count */
-    bool one_port;      /* what was found holds only where a port serves one circuit at a time */
+    struct seen *seen; /* of each node */
+    bool ahead;    /* some circuit is, or uses a second port: steps of writing and sending count */
+    bool ports;    /* some circuit uses a second port */
+    bool one_port; /* what was found holds only where a port serves one circuit at a time */
     uint64_t wanted[2]; /* contributions to the result of the node that is looked at */
     struct contents cargo, put;
     struct plan_fault *fault;
     const struct plan_circuit *circuit;
+    uint32_t node; /* that is looked at */
 };
 
 static const char *const space_names[SPACES] = {"send", "receive", "scratch"};
@@ -93,25 +97,45 @@ static bool spans_nodes(const struct blocks *b, enum space space)
     return b->operation->span[space] == SPAN_NODES || b->operation->span[space] == SPAN_NODES_ROOT;
 }
 
-/* The block that belongs into a slot of SEND at first, or of RECEIVE at last. */
+/* The block of a movement: whose, and which. */
+static uint64_t movement_block(const struct blocks *b, enum space space, uint32_t node,
+                               uint32_t slot)
+{
+    const struct network *network = &b->plan->network;
+    uint64_t source = node;
+
+    if (space == SPACE_RECEIVE) {
+        source = operation_source(b->operation, network, b->plan->root, node, slot);
+    }
+    return source * MOVEMENTS_MAX + movement_of(network->nodes, b->plan->root, slot);
+}
+
+/* The block that belongs into a slot of SEND at first, or of RECEIVE at last. Where blocks are cut,
+ * their segments are counted where the blocks are: of the sources, or of the destinations. */
 static uint64_t block_of(const struct blocks *b, enum space space, uint32_t node, uint32_t slot)
 {
-    uint64_t source = 0, destination = 0;
+    uint64_t source = 0, destination = 0, m = b->plan->segments;
+    bool by_destination = spans_nodes(b, SPACE_SEND);
+    uint64_t segment = m > 1 ? slot % m : 0, of_source = by_destination ? 0 : segment;
 
     if (b->operation->vector) {
         return slot;
     }
-    if (spans_nodes(b, SPACE_SEND)) {
-        destination = space == SPACE_SEND ? slot : node;
+    if (operation_has_movements(b->operation)) {
+        return movement_block(b, space, node, slot);
+    }
+    if (by_destination) {
+        destination = space == SPACE_SEND ? slot : node * m + segment;
     }
     if (spans_nodes(b, SPACE_RECEIVE)) {
-        source = space == SPACE_RECEIVE ? slot : node;
+        source = space == SPACE_RECEIVE ? slot : node * m + of_source;
     } else if (b->operation->parameter && space == SPACE_RECEIVE) {
-        source = operation_source(b->operation, &b->plan->network, b->plan->root, node);
+        source =
+            operation_source(b->operation, &b->plan->network, b->plan->root, node, 0) * m + segment;
     } else if (!b->operation->rooted && !b->operation->reduces) {
-        source = node;
+        source = node * m + of_source;
     }
-    return source * b->plan->network.nodes + destination;
+    return source * (b->plan->network.nodes * m) + destination;
 }
 
 uint64_t plan_block_of(const struct plan *plan, enum space space, uint32_t node, uint32_t slot)
@@ -140,13 +164,21 @@ static uint64_t moved_block(const struct blocks *b, uint64_t block, uint32_t by)
     return (uint64_t)source * network->nodes + destination;
 }
 
-/* What is to be in a space: all its slots in order. */
-static struct content promised(const struct blocks *b, enum space space, uint32_t node)
+/* What is to be in a space from a slot on: all its slots in order, or one of a movement. */
+static struct content promised(const struct blocks *b, enum space space, uint32_t node,
+                               uint32_t slot)
 {
-    struct content content = {.count = plan_slots_at(b->plan, space, node),
-                              .block = block_of(b, space, node, 0)};
+    struct content content = {.slot = slot, .count = plan_slots_at(b->plan, space, node) - slot};
 
-    content.delta = block_of(b, space, node, 1) - content.block;
+    if (content.count == 0) {
+        return content;
+    }
+    content.block = block_of(b, space, node, slot);
+    if (operation_has_movements(b->operation)) {
+        content.count = 1;
+    } else {
+        content.delta = block_of(b, space, node, slot + 1) - content.block;
+    }
     return content;
 }
 
@@ -159,17 +191,25 @@ static void fill(struct blocks *b, uint32_t node)
     if (one_buffer && node != b->plan->root) {
         return;
     }
-    struct content content = promised(b, space, node);
-    if (b->operation->reduces) {
-        name_of(b, node, content.whose);
+    for (uint32_t slot = 0, end = plan_slots_at(b->plan, space, node); slot < end;) {
+        struct content content = promised(b, space, node, slot);
+        if (b->operation->reduces) {
+            name_of(b, node, content.whose);
+        }
+        contents_append(space_of(b, node, space), &content);
+        slot += content.count;
     }
-    contents_append(space_of(b, node, space), &content);
 }
 
+/* What is wrong with a slot of the node that is looked at. */
 static bool fails(struct blocks *b, struct slot_range range, uint32_t slot, const char *words)
 {
-    return plan_fails(b->fault, b->circuit, slot, "%s slot %u %s", space_names[range.space], slot,
-                      words);
+    (void)plan_fails(b->fault, b->circuit, slot, "%s slot %u %s", space_names[range.space], slot,
+                     words);
+    b->fault->node = b->node;
+    b->fault->space = range.space;
+    b->fault->why_at = (uint32_t)(strlen(b->fault->words) - strlen(words));
+    return false;
 }
 
 /* Whether something was done in the steps that a circuit overlaps: from the last one that was not
@@ -184,7 +224,8 @@ static bool in_use(uint32_t done, uint32_t solid)
  * - a receive behind the one that wrote the range has begun before the circuit is issued, and a
  *   port
  *   begins to receive when it has received what came before; so has a send behind that of the range
- * - what comes into a range that was received begins to come when that has been received. */
+ * - what comes into a range that was received begins to come when that has been received.
+ * Of a plan for several ports nothing is said of those. */
 static bool may_overlap(struct blocks *b, uint32_t node, const struct content *content,
                         bool overwrites)
 {
@@ -192,6 +233,9 @@ static bool may_overlap(struct blocks *b, uint32_t node, const struct content *c
     bool written = in_use(content->written, seen->solid);
     bool sent = overwrites && in_use(content->sent, seen->solid);
 
+    if (b->ports) {
+        return !written && !sent;
+    }
     b->one_port = b->one_port || written || sent;
     return (!written || overwrites || seen->received > content->written) &&
            (!sent || seen->sent > content->sent);
@@ -209,6 +253,13 @@ static bool may_touch(struct blocks *b, uint32_t node, struct slot_range range,
     if (overwrites && content->sent && !(flags & ROW_AFTER_SENT)) {
         return fails(b, range, content->slot, "may still be on its way out");
     }
+    if (b->ports && !is_copy(b->circuit) && !(overwrites && (flags & ROW_COMBINES)) &&
+        content->received && content->written == b->circuit->step + 1) {
+        return fails(b, range, content->slot, "is received in this step by another port");
+    }
+    if (b->ports && !is_copy(b->circuit) && overwrites && content->sent == b->circuit->step + 1) {
+        return fails(b, range, content->slot, "is sent in this step by another port");
+    }
     if ((flags & ROW_AHEAD) && !may_overlap(b, node, content, overwrites)) {
         return fails(b, range, content->slot, "is in use by the step that is overlapped");
     }
@@ -221,6 +272,7 @@ static bool load(struct blocks *b, uint32_t node, struct slot_range range)
     const struct contents *space = space_of(b, node, range.space);
     uint32_t at = range.first, end = range.first + range.count;
 
+    b->node = node;
     for (uint32_t i = contents_find(space, at); at < end; i++) {
         struct content part = {0};
         if (i < space->count) {
@@ -350,13 +402,19 @@ static bool meet(struct blocks *b, uint32_t node, struct slot_range range, struc
     return combine(b, range, part, &there);
 }
 
-/* A segment of a vector has its own size, so it lies only where such a one does. */
+/* A segment has its own size, so it lies only where such a one does. */
 static bool size_fits(const struct blocks *b, const struct content *part)
 {
     uint32_t m = b->plan->segments;
+    bool of_sources = !b->operation->vector && !spans_nodes(b, SPACE_SEND);
+    uint64_t unit = of_sources ? (uint64_t)b->plan->network.nodes * m : 1;
 
-    return !b->operation->vector || m == 1 ||
-           (part->slot % m == part->block % m && (part->count == 1 || part->delta == 1));
+    if (m == 1) {
+        return true;
+    }
+    int64_t further = (int64_t)part->delta / (int64_t)unit % (int64_t)m;
+    return part->slot % m == part->block / unit % m &&
+           (part->count == 1 || further == 1 || further == 1 - (int64_t)m);
 }
 
 /* Unloads into some slots what of the cargo begins at block `at`. */
@@ -364,6 +422,7 @@ static bool unload(struct blocks *b, uint32_t node, struct slot_range range, uin
 {
     uint32_t done = 0;
 
+    b->node = node;
     if (range.space == SPACE_SEND) {
         return fails(b, range, range.first, "is the program's, which must not be written");
     }
@@ -500,31 +559,61 @@ static bool move(struct blocks *b, uint32_t index)
     return unload_all(b, to, by);
 }
 
+/* The sum in a slot is not what is promised; of a few nodes it is said whose contributions are
+ * missing. */
+static bool lacks(struct blocks *b, struct slot_range range, uint32_t slot,
+                  const struct content *content)
+{
+    uint64_t missing = b->wanted[0] & ~content->whose[0];
+    char words[PLAN_WORDS_MAX / 4];
+    size_t used =
+        (size_t)snprintf(words, sizeof words, "%s",
+                         b->operation->prefix ? "is not of the ranks up to its own at the end"
+                                              : "lacks contributions at the end");
+
+    for (uint32_t rank = 0; rank < SET_NODES && b->plan->network.nodes <= SET_NODES; rank++) {
+        uint32_t end = rank;
+        while (end < SET_NODES && missing >> end & 1) {
+            end++;
+        }
+        if (end > rank && used + 16 < sizeof words) {
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%u",
+                                     strchr(words, ':') ? " " : ": those of ", rank);
+        }
+        if (end > rank + 1 && used + 16 < sizeof words) {
+            used += (size_t)snprintf(words + used, sizeof words - used, "-%u", end - 1);
+        }
+        rank = end > rank ? end : rank;
+    }
+    return fails(b, range, slot, words);
+}
+
 /* Whether a node has at last what the operation promises. */
 static bool kept(struct blocks *b, uint32_t node)
 {
     const struct contents *space = space_of(b, node, SPACE_RECEIVE);
-    struct content want = promised(b, SPACE_RECEIVE, node);
     struct slot_range range = {SPACE_RECEIVE, 0, 0};
-    uint32_t at = 0;
+    uint32_t at = 0, end = plan_slots_at(b->plan, SPACE_RECEIVE, node);
 
     b->circuit = NULL;
-    for (uint32_t i = 0; at < want.count; i++) {
-        const struct content *content = i < space->count ? &space->list[i] : NULL;
-        if (!content || content->slot != at) {
+    b->node = node;
+    while (at < end) {
+        struct content want = promised(b, SPACE_RECEIVE, node, at), content = {0};
+        uint32_t i = contents_find(space, at);
+        if (i < space->count) {
+            content = content_part(&space->list[i], at, want.count);
+        }
+        if (content.count == 0 || content.slot != at) {
             return fails(b, range, at, "is empty at the end");
         }
-        if (content->block != want.block + at * want.delta ||
-            (content->count > 1 && content->delta != want.delta)) {
+        if (content.block != want.block || (content.count > 1 && content.delta != want.delta)) {
             return fails(b, range, at, "holds another block at the end");
         }
         if (b->operation->reduces &&
-            (content->whose[0] != b->wanted[0] || content->whose[1] != b->wanted[1])) {
-            return fails(b, range, at,
-                         b->operation->prefix ? "is not of the ranks up to its own at the end"
-                                              : "lacks contributions at the end");
+            (content.whose[0] != b->wanted[0] || content.whose[1] != b->wanted[1])) {
+            return lacks(b, range, at, &content);
         }
-        at += content->count;
+        at += content.count;
     }
     return true;
 }
@@ -540,7 +629,8 @@ static void begin(struct blocks *b)
         want(b, node);
     }
     for (uint32_t i = 0; i < b->plan->circuit_count; i++) {
-        b->ahead = b->ahead || (b->plan->circuits[i].flags & ROW_AHEAD);
+        b->ports = b->ports || b->plan->circuits[i].port > 0;
+        b->ahead = b->ahead || b->ports || (b->plan->circuits[i].flags & ROW_AHEAD);
     }
 }
 

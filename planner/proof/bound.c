@@ -1,24 +1,142 @@
 #include "planner/proof/bound.h"
 
-#include <stdlib.h>
-
 #include "planner/build.h"
+#include "planner/proof/link_load.h"
+#include "drivers/check.h"
+
+/* What the arguments ask of a plan. */
+struct question {
+    const struct plan *plan;
+    const struct operation *operation;
+    const struct network *network;
+    const struct profile *profile;
+    uint64_t bytes;
+};
+
+static struct question question_of(const struct plan *plan, uint32_t bytes,
+                                   const struct profile *profile)
+{
+    return (struct question){plan, operation_of(plan->operation), &plan->network, profile, bytes};
+}
+
+static uint64_t set_up_ns(const struct question *q)
+{
+    return (uint64_t)q->profile->xi_ns + q->profile->tau_ns;
+}
+
+/* What so many bytes take, one after the other. */
+static uint64_t flow_ns(const struct profile *profile, uint64_t bytes)
+{
+    return clock_elements(profile->element_bytes, bytes) * profile->element_ns;
+}
+
+static struct plan_bound larger(struct plan_bound a, struct plan_bound b)
+{
+    return b.ns > a.ns ? b : a;
+}
+
+static uint64_t divided(uint64_t amount, uint64_t by)
+{
+    return (amount + by - 1) / by;
+}
+
+/* What kind of operation ------------------------------------------------------------------------
+ */
+
+/* Whether each of a node's blocks goes to one other (operation_target). */
+static bool permutes(const struct question *q)
+{
+    return q->operation->parameter;
+}
+
+/* Whether every node has a block for every other one. */
+static bool exchanges(const struct question *q)
+{
+    return q->operation->span[SPACE_SEND] == SPAN_NODES &&
+           q->operation->span[SPACE_RECEIVE] == SPAN_NODES;
+}
+
+/* Whether all get what all give, combined. */
+static bool combines_for_all(const struct question *q)
+{
+    return q->operation->reduces && q->operation->vector && !q->operation->rooted &&
+           !q->operation->prefix;
+}
+
+/* Whether something must come from one node to all others. */
+static bool spreads(const struct question *q)
+{
+    return !permutes(q) && (!q->operation->rooted || q->operation->span[SPACE_SEND] != SPAN_ONE);
+}
+
+/* Whether the root alone has a block for, or of, every other node. */
+static bool is_all_at_root(const struct question *q)
+{
+    return q->operation->span[SPACE_SEND] == SPAN_NODES_ROOT ||
+           q->operation->span[SPACE_RECEIVE] == SPAN_NODES_ROOT;
+}
+
+/* The slots that a node sends from, of an operation that permutes. */
+static uint32_t slots_of_one(const struct question *q)
+{
+    return operation_slots(q->operation, SPACE_SEND, q->network->nodes, 0, q->plan->root, 1);
+}
+
+/* Blocks, or vectors, that some node must send or receive; 0: they have none. */
+static uint64_t blocks_of_one(const struct question *q)
+{
+    bool blocks = is_all_at_root(q) || q->operation->span[SPACE_SEND] == SPAN_NODES ||
+                  q->operation->span[SPACE_RECEIVE] == SPAN_NODES;
+
+    if (blocks) {
+        return q->network->nodes - 1;
+    }
+    return permutes(q) ? slots_of_one(q) : q->operation->vector;
+}
+
+static bool in_table_1(const struct question *q)
+{
+    return q->network->kind == NETWORK_CUBE && q->plan->operation != ECUBE_BARRIER &&
+           !q->operation->reduces && !permutes(q);
+}
+
+/* Distances and links ---------------------------------------------------------------------------
+ */
+
+static uint32_t target_of(const struct question *q, uint32_t node, uint32_t slot)
+{
+    return operation_target(q->operation, q->network, q->plan->root, node, slot);
+}
+
+/* The farthest that a block of a node has to go. */
+static uint32_t farthest_target(const struct question *q)
+{
+    uint32_t most = 0;
+
+    for (uint32_t slot = 0; slot < slots_of_one(q); slot++) {
+        for (uint32_t node = 0; node < q->network->nodes; node++) {
+            uint32_t hops = network_distance(q->network, node, target_of(q, node, slot));
+            most = hops > most ? hops : most;
+        }
+    }
+    return most;
+}
 
 /* The nodes that must hear of the farthest one, or it of them: any pair, or the root and any. */
-static uint32_t farthest(const struct network *network, bool rooted, uint32_t root)
+static uint32_t farthest(const struct question *q)
 {
     uint32_t hops = 0;
 
-    for (unsigned k = 0; k < network->dims; k++) {
-        const struct network_dimension *dim = &network->dim[k];
-        uint32_t at = root / dim->stride % dim->size, end = dim->size - 1;
-        uint32_t far = rooted && at > end - at ? at : rooted ? end - at : end;
+    for (unsigned k = 0; k < q->network->dims; k++) {
+        const struct network_dimension *dim = &q->network->dim[k];
+        uint32_t at = q->plan->root / dim->stride % dim->size, end = dim->size - 1;
+        uint32_t far = !q->operation->rooted ? end : at > end - at ? at : end - at;
         hops += dim->wraps ? dim->size / 2 : far;
     }
     return hops;
 }
 
-/* Links of the node that has most of them. */
+/* Links of the node that has most of them, and of the one that has fewest. */
 static uint32_t links_most(const struct network *network)
 {
     uint32_t most = 0;
@@ -29,64 +147,93 @@ static uint32_t links_most(const struct network *network)
     return most;
 }
 
-/* Whether each node's block goes to one other (operation_target). */
-static bool permutes(const struct plan *plan)
+static uint32_t links_fewest(const struct network *network)
 {
-    return operation_of(plan->operation)->parameter;
-}
+    uint32_t fewest = 0;
 
-static uint32_t target_of(const struct plan *plan, uint32_t node)
-{
-    return operation_target(operation_of(plan->operation), &plan->network, plan->root, node);
-}
-
-/* The farthest that the block of a node has to go. */
-static uint32_t farthest_target(const struct plan *plan)
-{
-    uint32_t most = 0;
-
-    for (uint32_t node = 0; node < plan->network.nodes; node++) {
-        uint32_t hops = network_distance(&plan->network, node, target_of(plan, node));
-        most = hops > most ? hops : most;
+    for (unsigned k = 0; k < network->dims; k++) {
+        fewest += network->dim[k].wraps ? 2 : network->dim[k].size > 1;
     }
-    return most;
+    return fewest;
 }
 
-/* Bytes that some node must send or receive. */
-static uint64_t bytes_of_one(const struct plan *plan, uint64_t bytes)
+static uint32_t links_of(const struct network *network, uint32_t node)
 {
-    const struct operation *operation = operation_of(plan->operation);
-    bool blocks = operation->span[SPACE_SEND] == SPAN_NODES ||
-                  operation->span[SPACE_SEND] == SPAN_NODES_ROOT ||
-                  operation->span[SPACE_RECEIVE] == SPAN_NODES ||
-                  operation->span[SPACE_RECEIVE] == SPAN_NODES_ROOT;
+    uint32_t links = 0;
 
-    if (plan->network.nodes == 1) {
-        return 0;
+    for (unsigned port = 0; port < network->ports; port++) {
+        links += network_neighbour(network, node, port) != NETWORK_NO_NODE;
     }
-    return blocks                                ? (plan->network.nodes - 1) * bytes
-           : operation->vector || permutes(plan) ? bytes
-                                                 : 0;
+    return links;
 }
 
-/* The bytes that go from one node to one other, or from all to it. */
-static uint64_t bytes_between(const struct plan *plan, uint64_t bytes)
+/* Of so many links as many as there are ports can be used at once. */
+static uint32_t at_once(const struct profile *profile, uint32_t links)
 {
-    return bytes_of_one(plan, bytes) ? bytes : 0;
+    uint32_t ports = clock_ports(profile);
+
+    return links == 0 ? 1 : links < ports ? links : ports;
 }
 
-/* Whether something must come from one node to all others. */
-static bool spreads(const struct operation *operation)
+/* Of an argument, the words for the ports that it counts. */
+static const char *by_ports(const struct profile *profile, const char *one, const char *some,
+                            const char *all)
 {
-    if (operation->parameter) {
-        return false;
+    return clock_all_ports(profile) ? all : clock_ports(profile) > 1 ? some : one;
+}
+
+/* The arguments ---------------------------------------------------------------------------------
+ */
+
+/* Bytes over the ports of the node that has most to do. */
+static uint64_t port_bytes(const struct question *q)
+{
+    uint64_t blocks = blocks_of_one(q);
+
+    uint32_t links =
+        is_all_at_root(q) ? links_of(q->network, q->plan->root) : links_fewest(q->network);
+    uint32_t ports = at_once(q->profile, links);
+    bool whole = !operation_has_segments(q->operation) && !in_table_1(q);
+    return whole ? divided(blocks, ports) * q->bytes : divided(blocks * q->bytes, ports);
+}
+
+static struct plan_bound ports_bound(const struct question *q)
+{
+    return (struct plan_bound){
+        set_up_ns(q) + flow_ns(q->profile, port_bytes(q)),
+        by_ports(q->profile, "the bytes that one node must send or receive, through its port",
+                 "the bytes that one node must send or receive, through its ports",
+                 "the bytes that one node must send or receive, over all its links")};
+}
+
+static struct plan_bound passes_bound(const struct question *q)
+{
+    uint64_t nodes = q->network->nodes, passes = 2 * (nodes - 1) * q->bytes;
+    uint64_t links = 2 * (uint64_t)network_link_count(q->network);
+    uint64_t ports = nodes * clock_ports(q->profile), by = links < ports ? links : ports;
+
+    if (!combines_for_all(q)) {
+        return (struct plan_bound){0, ""};
     }
-    return !operation->rooted || operation->span[SPACE_SEND] != SPAN_ONE;
+    return (struct plan_bound){
+        set_up_ns(q) + flow_ns(q->profile, divided(passes, by)),
+        by_ports(q->profile,
+                 "each element is passed on 2 (N - 1) times before all N nodes have its sum: a "
+                 "node's share of that, through its port",
+                 "each element is passed on 2 (N - 1) times before all N nodes have its sum: a "
+                 "node's share of that, through its ports",
+                 "each element is passed on 2 (N - 1) times before all N nodes have its sum, over "
+                 "all links")};
 }
 
-static uint64_t divided(uint64_t bytes, uint32_t ports)
+/* What comes from one node to one other, through a node's ports. */
+static uint64_t between_bytes(const struct question *q)
 {
-    return (bytes + ports - 1) / ports;
+    uint64_t bytes = blocks_of_one(q) ? q->bytes : 0;
+
+    return operation_has_segments(q->operation)
+               ? divided(bytes, at_once(q->profile, links_most(q->network)))
+               : bytes;
 }
 
 /* ceil(log of nodes to the base 1 + ports). */
@@ -100,136 +247,142 @@ static uint32_t rounds_of(uint64_t nodes, uint32_t ports)
     return rounds;
 }
 
-static bool in_table_1(const struct plan *plan)
+static struct plan_bound rounds_bound(const struct question *q)
 {
-    return plan->network.kind == NETWORK_CUBE && plan->operation != ECUBE_BARRIER &&
-           !operation_of(plan->operation)->reduces && !permutes(plan);
-}
+    uint32_t ports = at_once(q->profile, links_most(q->network));
 
-/* A bound and why. */
-struct bound {
-    uint64_t ns;
-    const char *argument;
-};
-
-static struct bound larger(struct bound a, struct bound b)
-{
-    return b.ns > a.ns ? b : a;
-}
-
-static struct bound elements_bound(const struct plan *plan, uint32_t bytes,
-                                   const struct profile *profile, uint32_t ports)
-{
-    uint64_t elements = divided(bytes_of_one(plan, bytes), ports) * profile->element_ns;
-    const char *ours = ports > 1
-                           ? "the bytes that one node must send or receive, over all its links"
-                           : "the bytes that one node must send or receive, through its port";
-
-    if (in_table_1(plan)) {
-        return (struct bound){elements, ours};
+    if (!spreads(q)) {
+        return (struct plan_bound){0, ""};
     }
-    return (struct bound){profile->xi_ns + profile->tau_ns + elements, ours};
+    return (struct plan_bound){
+        rounds_of(q->network->nodes, ports) * set_up_ns(q) + flow_ns(q->profile, between_bytes(q)),
+        "who has heard of one node cannot grow faster while circuits are set up"};
 }
 
-static struct bound rounds_bound(const struct plan *plan, uint32_t bytes,
-                                 const struct profile *profile, uint32_t ports)
+static struct plan_bound distance_bound(const struct question *q)
 {
-    uint64_t between = divided(bytes_between(plan, bytes), ports);
-    uint64_t rounds = rounds_of(plan->network.nodes, ports);
+    uint64_t between = clock_elements(q->profile->element_bytes, between_bytes(q));
+    uint64_t hops = permutes(q) ? farthest_target(q) : farthest(q);
 
-    if (!spreads(operation_of(plan->operation))) {
-        rounds = between = 0;
-    }
-    return (struct bound){rounds * (profile->xi_ns + profile->tau_ns) +
-                              between * profile->element_ns,
-                          "who has heard of one node cannot grow faster while circuits are set up"};
+    return (struct plan_bound){q->profile->xi_ns + hops * q->profile->tau_ns +
+                                   (between ? hops + between - 1 : 0) * q->profile->element_ns,
+                               "what goes between the nodes that are farthest from each other"};
 }
 
-static struct bound distance_bound(const struct plan *plan, uint32_t bytes,
-                                   const struct profile *profile, uint32_t ports)
+/* Bytes that some link must carry: of whole blocks, or of such as may be cut. */
+static uint64_t link_bytes(const struct question *q)
 {
-    uint64_t between = divided(bytes_between(plan, bytes), ports);
-    uint64_t hops = permutes(plan) ? farthest_target(plan)
-                                   : farthest(&plan->network, operation_of(plan->operation)->rooted,
-                                              plan->root);
-
-    return (struct bound){profile->xi_ns + hops * profile->tau_ns +
-                              (between ? hops + between - 1 : 0) * profile->element_ns,
-                          "what goes between the nodes that are farthest from each other"};
+    if (exchanges(q)) {
+        return link_load_of_exchange(q->network) * q->bytes;
+    }
+    struct link_load load = link_load_begin(q->network);
+    for (uint32_t slot = 0; permutes(q) && slot < slots_of_one(q); slot++) {
+        for (uint32_t node = 0; node < q->network->nodes; node++) {
+            link_load_add(&load, node, target_of(q, node, slot), q->bytes);
+        }
+    }
+    return link_load_end(&load);
 }
 
-/* The bytes of so many blocks, shared by so many links. */
-static uint64_t shared(uint64_t blocks, uint64_t bytes, uint64_t links)
+static struct plan_bound links_bound(const struct question *q)
 {
-    return (blocks * bytes + links - 1) / links;
+    if (!permutes(q) && !exchanges(q)) {
+        return (struct plan_bound){0, ""};
+    }
+    return (struct plan_bound){
+        set_up_ns(q) + flow_ns(q->profile, link_bytes(q)),
+        "the blocks that some link of a dimension must carry, whatever ways they take"};
 }
 
-/* Bytes that must cross some link of a dimension: of rings all hops, shared by its directed links;
- * of lines what crosses a cut one way, shared by the lines side by side. */
-static uint64_t bytes_across(const struct plan *plan, const struct network_dimension *dim,
-                             uint64_t bytes)
-{
-    uint32_t nodes = plan->network.nodes, lines = nodes / dim->size;
-    uint64_t *up = planner_memory(2 * ((uint64_t)dim->size + 1), sizeof *up);
-    uint64_t *down = up + dim->size + 1, hops = 0, most = 0;
+/* The bound -------------------------------------------------------------------------------------
+ */
 
-    for (uint32_t node = 0; node < nodes; node++) {
-        uint32_t at = node / dim->stride % dim->size;
-        uint32_t to = target_of(plan, node) / dim->stride % dim->size;
-        uint32_t apart = at > to ? at - to : to - at;
-        hops += apart < dim->size - apart ? apart : dim->size - apart;
-        up[at] += at < to; /* it crosses the links behind `at`, as far as `to` */
-        up[to] -= at < to;
-        down[to] += to < at;
-        down[at] -= to < at;
+/* Whether there is nothing to do. */
+static bool is_idle(const struct question *q, struct plan_bound *bound)
+{
+    if (q->network->nodes == 1) {
+        *bound = (struct plan_bound){0, "one node has nothing to do"};
+        return true;
     }
-    for (uint32_t i = 0; i < dim->size && !dim->wraps; i++) {
-        most = clock_max(most, clock_max(up[i], down[i]));
-        up[i + 1] += up[i];
-        down[i + 1] += down[i];
+    if (permutes(q) && farthest_target(q) == 0) {
+        *bound = (struct plan_bound){0, "every block is where it belongs"};
+        return true;
     }
-    free(up);
-    return dim->wraps ? shared(hops, bytes, 2 * (uint64_t)nodes) : shared(most, bytes, lines);
+    return false;
 }
 
-static struct bound links_bound(const struct plan *plan, uint32_t bytes,
-                                const struct profile *profile)
+struct plan_bound plan_bound_full(const struct plan *plan, uint32_t bytes,
+                                  const struct profile *profile)
 {
-    uint64_t most = 0;
+    struct question q = question_of(plan, bytes, profile);
+    struct plan_bound bound;
 
-    for (unsigned k = 0; k < plan->network.dims && permutes(plan); k++) {
-        most = clock_max(most, bytes_across(plan, &plan->network.dim[k], bytes));
-    }
-    return (struct bound){most ? profile->xi_ns + profile->tau_ns + most * profile->element_ns : 0,
-                          "the bytes that must cross some link of a dimension"};
-}
-
-static struct bound bound_of(const struct plan *plan, uint32_t bytes, const struct profile *profile)
-{
-    uint32_t ports = profile->all_port ? links_most(&plan->network) : 1;
-
-    if (plan->network.nodes == 1) {
-        return (struct bound){0, "one node has nothing to do"};
-    }
-    if (permutes(plan) && farthest_target(plan) == 0) {
-        return (struct bound){0, "every block is where it belongs"};
-    }
-    struct bound bound = elements_bound(plan, bytes, profile, ports);
-    if (in_table_1(plan)) {
+    if (is_idle(&q, &bound)) {
         return bound;
     }
-    bound = larger(bound, rounds_bound(plan, bytes, profile, ports));
-    bound = larger(bound, links_bound(plan, bytes, profile));
-    return larger(bound, distance_bound(plan, bytes, profile, ports));
+    bound = larger(ports_bound(&q), passes_bound(&q));
+    bound = larger(bound, rounds_bound(&q));
+    bound = larger(bound, links_bound(&q));
+    return larger(bound, distance_bound(&q));
 }
 
-uint64_t plan_bound_ns(const struct plan *plan, uint32_t bytes, const struct profile *profile)
+struct plan_bound plan_bound(const struct plan *plan, uint32_t bytes, const struct profile *profile)
 {
-    return bound_of(plan, bytes, profile).ns;
+    struct question q = question_of(plan, bytes, profile);
+    struct plan_bound bound;
+
+    if (is_idle(&q, &bound) || !in_table_1(&q)) {
+        return plan_bound_full(plan, bytes, profile);
+    }
+    bound = larger(ports_bound(&q), links_bound(&q));
+    bound.ns -= set_up_ns(&q);
+    return bound;
 }
 
-const char *plan_bound_argument(const struct plan *plan, uint32_t bytes,
-                                const struct profile *profile)
+/* The elements that some port of a node must send, or receive, one after the other. */
+static uint64_t sized_port_bytes(const struct plan *plan, const uint32_t *bytes, uint32_t ports)
 {
-    return bound_of(plan, bytes, profile).argument;
+    uint32_t nodes = plan->network.nodes;
+    uint64_t most = 0;
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint64_t sent = 0, received = 0, longest = 0;
+        for (uint32_t other = 0; other < nodes; other++) {
+            uint64_t out = bytes[(size_t)node * nodes + other];
+            uint64_t in = bytes[(size_t)other * nodes + node];
+            if (other == node) {
+                continue;
+            }
+            sent += out;
+            received += in;
+            longest = clock_max(longest, clock_max(out, in));
+        }
+        most = clock_max(most, clock_max(longest, divided(clock_max(sent, received), ports)));
+    }
+    return most;
+}
+
+static uint64_t sized_link_bytes(const struct plan *plan, const uint32_t *bytes)
+{
+    uint32_t nodes = plan->network.nodes;
+    struct link_load load = link_load_begin(&plan->network);
+
+    for (uint32_t from = 0; from < nodes; from++) {
+        for (uint32_t to = 0; to < nodes; to++) {
+            link_load_add(&load, from, to, bytes[(size_t)from * nodes + to]);
+        }
+    }
+    return link_load_end(&load);
+}
+
+uint64_t plan_bound_sized_ns(const struct plan *plan, const uint32_t *bytes,
+                             const struct profile *profile)
+{
+    uint32_t ports = at_once(profile, links_fewest(&plan->network));
+    uint64_t most = clock_max(sized_port_bytes(plan, bytes, ports), sized_link_bytes(plan, bytes));
+
+    CHECK(exchanges(&(struct question){.operation = operation_of(plan->operation)}));
+    return plan->network.kind == NETWORK_CUBE || most == 0
+               ? flow_ns(profile, most)
+               : (uint64_t)profile->xi_ns + profile->tau_ns + flow_ns(profile, most);
 }

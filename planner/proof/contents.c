@@ -70,6 +70,9 @@ static void shift(struct contents *contents, uint32_t at, int64_t more)
 {
     uint32_t tail = contents->count - at;
 
+    if (more == 0) {
+        return;
+    }
     for (int64_t i = 0; i < more; i++) {
         contents->list =
             planner_grow(contents->list, contents->count + (uint64_t)i, sizeof *contents->list);

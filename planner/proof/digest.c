@@ -53,8 +53,9 @@ static uint32_t add_slots(const struct plan *plan, struct slots slots, uint32_t 
 static uint32_t add_circuit(const struct plan *plan, const struct plan_circuit *circuit,
                             uint32_t digest)
 {
-    const uint32_t words[] = {circuit->step,         circuit->from, circuit->to,
-                              circuit->flags,        circuit->hops, circuit->send_count,
+    const uint32_t words[] = {circuit->step,         circuit->from,
+                              circuit->to,           circuit->flags | (uint32_t)circuit->port << 8,
+                              circuit->hops,         circuit->send_count,
                               circuit->receive_count};
 
     digest = crc32_add(digest, words, sizeof words);
@@ -75,7 +76,7 @@ uint32_t plan_digest_of(const struct plan *plan)
     const uint32_t words[] = {network_digest(&plan->network),
                               plan->operation,
                               plan->root,
-                              plan->invariant,
+                              plan->invariant | (uint32_t)plan->node_ports << 8,
                               plan->segments,
                               plan->circuit_count};
     uint32_t digest = crc32_add(0, words, sizeof words);

@@ -31,15 +31,18 @@ static bool spread(const struct plan *plan, bool *known, bool *after)
     uint32_t nodes = plan->network.nodes, count = 0;
 
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
-        uint32_t sender = sender_to_zero(plan, &plan->circuits[i]);
-        memcpy(after, known, nodes * sizeof *known);
+        const struct plan_circuit *circuit = &plan->circuits[i];
+        uint32_t sender = sender_to_zero(plan, circuit);
+        if (i == 0 || circuit->step != circuit[-1].step) {
+            memcpy(known, after, nodes * sizeof *known);
+        }
         for (uint32_t node = 0; node < nodes; node++) {
             if (known[node]) {
                 after[network_translate(&plan->network, node, sender)] = true;
             }
         }
-        memcpy(known, after, nodes * sizeof *known);
     }
+    memcpy(known, after, nodes * sizeof *known);
     for (uint32_t node = 0; node < nodes; node++) {
         count += known[node];
     }
@@ -50,7 +53,7 @@ static bool prove_of_one(const struct plan *plan, struct plan_fault *fault)
 {
     bool *known = planner_memory(2 * (uint64_t)plan->network.nodes, sizeof *known);
 
-    known[0] = true;
+    known[0] = known[plan->network.nodes] = true;
     bool holds = spread(plan, known, known + plan->network.nodes);
     free(known);
     return holds || plan_fails(fault, NULL, UINT32_MAX, "not all nodes hear of all others");
@@ -65,8 +68,11 @@ struct spreading {
 static void step(const struct plan *plan, struct spreading *h, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
+        uint32_t to = plan->circuits[i].to;
+        memcpy(h->next[to], h->known[to], sizeof h->next[0]);
+    }
+    for (uint32_t i = first; i < end; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        memcpy(h->next[circuit->to], h->known[circuit->to], sizeof h->next[0]);
         for (unsigned w = 0; w < WORDS; w++) {
             h->next[circuit->to][w] |= h->known[circuit->from][w];
         }

@@ -14,7 +14,7 @@ bool plan_fails(struct plan_fault *fault, const struct plan_circuit *circuit, ui
     va_list arguments;
     int used = 0;
 
-    *fault = (struct plan_fault){UINT32_MAX, UINT32_MAX, UINT32_MAX, slot, ""};
+    *fault = (struct plan_fault){UINT32_MAX, UINT32_MAX, UINT32_MAX, slot, .words = ""};
     if (circuit) {
         fault->step = circuit->step;
         fault->from = circuit->from;
@@ -117,6 +117,9 @@ static bool circuit_fits(const struct plan *plan, const struct plan_circuit *cir
     if (!ends_fit(plan, circuit)) {
         return plan_fails(fault, circuit, none, "these are no two nodes of the plan");
     }
+    if (circuit->port >= CLOCK_PORTS_MAX) {
+        return plan_fails(fault, circuit, none, "there is no port %u", circuit->port);
+    }
     if (circuit->step >= PLAN_STEPS_MAX) {
         return plan_fails(fault, circuit, none, "a row cannot count so many steps");
     }
@@ -178,8 +181,9 @@ static bool head_fits(const struct plan *plan, struct plan_fault *fault)
     if (plan->root >= operation_roots(operation, &plan->network)) {
         return plan_fails(fault, NULL, none, "node %u cannot be the root", plan->root);
     }
+    bool cut = !operation->vector && plan->segments > 1;
     if (plan->segments == 0 || plan->segments > UINT16_MAX ||
-        (!operation->vector && plan->segments != 1)) {
+        (cut && (!operation_has_segments(operation) || plan->invariant))) {
         return plan_fails(fault, NULL, none, "%u segments cannot be", plan->segments);
     }
     if (plan->bytes_min > plan->bytes_max) {
@@ -214,22 +218,31 @@ bool prove_form(const struct plan *plan, struct plan_fault *fault)
 /* What a node does in the step that it is in. */
 struct doing {
     uint32_t step;
-    bool sends, receives, ahead;
+    bool ahead;
+    uint16_t sends, receives; /* masks of ports */
 };
 
-/* Notes a circuit at one of its ends; false when the node does that already, or otherwise. */
-static bool meets(struct doing *node, const struct plan_circuit *circuit, bool sends)
+/* Notes a circuit at one of its ends. NULL: it may be there; else what is wrong with it. */
+static const char *clash(struct doing *node, const struct plan_circuit *circuit, bool sends)
 {
     bool ahead = circuit->flags & ROW_AHEAD;
+    uint16_t port = (uint16_t)(1u << circuit->port), *ports;
 
     if (node->step != circuit->step + 1) {
         *node = (struct doing){.step = circuit->step + 1, .ahead = ahead};
     }
-    if (node->ahead != ahead || (sends ? node->sends : node->receives)) {
-        return false;
+    ports = sends ? &node->sends : &node->receives;
+    if (*ports & port) {
+        return "a node sends or receives twice in a step by one port";
     }
-    *(sends ? &node->sends : &node->receives) = true;
-    return true;
+    if (node->ahead != ahead) {
+        return "of a node's circuits in a step some are issued ahead and some are not";
+    }
+    if ((node->sends | node->receives) > 2u * port - 1) {
+        return "a node has a circuit of the step by a later port before it";
+    }
+    *ports |= port;
+    return NULL;
 }
 
 bool prove_meetings(const struct plan *plan, struct plan_fault *fault)
@@ -244,10 +257,9 @@ bool prove_meetings(const struct plan *plan, struct plan_fault *fault)
             continue;
         }
         uint32_t to = plan->invariant ? 0 : circuit->to;
-        if (!meets(&doing[circuit->from], circuit, true) || !meets(&doing[to], circuit, false)) {
-            holds = plan_fails(fault, circuit, UINT32_MAX,
-                               "a node sends or receives twice in a step, or in two ways");
-        }
+        const char *wrong = clash(&doing[circuit->from], circuit, true);
+        wrong = wrong ? wrong : clash(&doing[to], circuit, false);
+        holds = !wrong || plan_fails(fault, circuit, UINT32_MAX, "%s", wrong);
     }
     free(doing);
     return holds;
@@ -256,6 +268,7 @@ bool prove_meetings(const struct plan *plan, struct plan_fault *fault)
 static void add_up(struct plan *plan)
 {
     plan->steps = 0;
+    plan->node_ports = plan->node_ports == PORTS_ALL ? PORTS_ALL : 1;
     plan->hops = plan->blocks = 0;
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
@@ -263,9 +276,24 @@ static void add_up(struct plan *plan)
             continue;
         }
         plan->steps = circuit->step + 1;
+        if (plan->node_ports != PORTS_ALL && circuit->port >= plan->node_ports) {
+            plan->node_ports = circuit->port + 1;
+        }
         plan->hops += circuit->hops;
         plan->blocks += circuit->blocks;
     }
+}
+
+bool prove_end(struct plan *plan, struct plan_fault *fault)
+{
+    add_up(plan);
+    if (plan->one_port && plan->node_ports == PORTS_ALL) {
+        return plan_fails(fault, NULL, UINT32_MAX,
+                          "what it issues ahead is right where ports count, and it is for all");
+    }
+    plan_index(plan);
+    plan->digest = plan_digest_of(plan);
+    return plan_parts_fit(plan, fault);
 }
 
 /* Whether the slots that a plan moves have names that can be moved with node 0. Sums of names
@@ -287,6 +315,20 @@ static bool prove_contents(struct plan *plan, struct plan_fault *fault)
     return holds;
 }
 
+bool plan_is_for(const struct plan *plan, const struct profile *profile)
+{
+    return plan->node_ports <= (profile ? clock_ports(profile) : 1);
+}
+
+bool plan_suit(struct plan *plan, const struct profile *profile)
+{
+    if (profile && clock_all_ports(profile) && !plan->one_port && plan->node_ports != PORTS_ALL) {
+        plan->node_ports = PORTS_ALL;
+        plan->digest = plan_digest_of(plan);
+    }
+    return plan_is_for(plan, profile);
+}
+
 bool plan_prove(struct plan *plan, struct plan_fault *fault)
 {
     if (plan->refused) {
@@ -296,8 +338,5 @@ bool plan_prove(struct plan *plan, struct plan_fault *fault)
         !prove_contents(plan, fault)) {
         return false;
     }
-    add_up(plan);
-    plan_index(plan);
-    plan->digest = plan_digest_of(plan);
-    return plan_parts_fit(plan, fault);
+    return prove_end(plan, fault);
 }

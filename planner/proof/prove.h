@@ -15,7 +15,8 @@ bool prove_form(const struct plan *plan, struct plan_fault *fault);
 /* Every path leads from sender to receiver; fills hops, turns and carries. */
 bool prove_paths(struct plan *plan, struct plan_fault *fault);
 
-/* In a step a node sends at most once and receives at most once, both ahead or neither. */
+/* In a step a node sends at most once and receives at most once by each port, the first port first,
+ * all ahead or none. */
 bool prove_meetings(const struct plan *plan, struct plan_fault *fault);
 
 /* What is read is there, nothing is lost, and all is at last where the operation promises. Says in
@@ -24,6 +25,10 @@ bool prove_blocks(struct plan *plan, struct plan_fault *fault);
 
 /* An operation without blocks: at last every node has heard of every other. */
 bool prove_knowledge(const struct plan *plan, struct plan_fault *fault);
+
+/* Of a plan that has passed the others: its steps, hops and ports, each node's list of circuits,
+ * its digest; its parts fit their rows. */
+bool prove_end(struct plan *plan, struct plan_fault *fault);
 
 /* Fills a fault at a circuit (NULL: none) and slot (UINT32_MAX: none); false. */
 bool plan_fails(struct plan_fault *fault, const struct plan_circuit *circuit, uint32_t slot,

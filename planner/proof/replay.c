@@ -13,11 +13,15 @@
 #include "planner/proof/replay.h"
 #include "drivers/check.h"
 
+static const uint64_t LIMIT_NS = UINT64_C(1) << 62;
+
 /* A node's clock: up to the step before, and in the step that it is in. */
 struct clock {
     uint32_t step; /* 1 + the step */
     uint64_t begun, ended, begun_now, ended_now;
-    uint64_t send_free, receive_free;
+    uint64_t send_free[CLOCK_PORTS_MAX], receive_free[CLOCK_PORTS_MAX];
+    uint32_t next;  /* 1 + the neighbour to which it sent last over one hop, in dimension order, */
+    uint64_t *over; /* and the link */
 };
 
 struct replay {
@@ -52,30 +56,39 @@ static uint64_t *link_at(struct replay *replay, uint32_t node, unsigned port)
     return &replay->links[at * replay->plan->network.ports + port];
 }
 
-/* When the path of a circuit that starts at t_ns stands. */
-static uint64_t set_up(struct replay *replay, const struct plan_circuit *circuit, uint64_t t_ns)
+/* The link of a circuit to a neighbour, as most of many are. */
+static uint64_t *link_to_next(struct replay *replay, const struct plan_circuit *circuit)
+{
+    struct clock *from = &replay->clocks[replay->plan->invariant ? 0 : circuit->from];
+
+    if (from->next != circuit->to + 1) {
+        from->over =
+            link_at(replay, circuit->from, circuit_port(replay->plan, circuit, circuit->from, 0));
+        from->next = circuit->to + 1;
+    }
+    return from->over;
+}
+
+/* When the path of a circuit that starts at t_ns stands; its links are put down. */
+static uint64_t set_up(struct replay *replay, const struct plan_circuit *circuit, uint64_t t_ns,
+                       uint64_t *links[])
 {
     const struct plan *plan = replay->plan;
     uint32_t at = circuit->from;
 
+    if (circuit->hops == 1 && circuit->ports_at == PLAN_DIMENSION_ORDER) {
+        links[0] = link_to_next(replay, circuit);
+        return clock_max(t_ns, *links[0]) + replay->scale * replay->profile->tau_ns;
+    }
     for (unsigned hop = 0; hop < circuit->hops; hop++) {
         unsigned port = circuit_port(plan, circuit, at, hop);
-        t_ns =
-            clock_max(t_ns, *link_at(replay, at, port)) + replay->scale * replay->profile->tau_ns;
-        at = network_neighbour(&plan->network, at, port);
+        links[hop] = link_at(replay, at, port);
+        t_ns = clock_max(t_ns, *links[hop]) + replay->scale * replay->profile->tau_ns;
+        if (hop + 1u < circuit->hops) {
+            at = network_neighbour(&plan->network, at, port);
+        }
     }
     return t_ns;
-}
-
-static void hold_links(struct replay *replay, const struct plan_circuit *circuit, uint64_t done_ns)
-{
-    uint32_t at = circuit->from;
-
-    for (unsigned hop = 0; hop < circuit->hops; hop++) {
-        unsigned port = circuit_port(replay->plan, circuit, at, hop);
-        *link_at(replay, at, port) = done_ns;
-        at = network_neighbour(&replay->plan->network, at, port);
-    }
 }
 
 static void take_part(struct clock *clock, struct plan_moment moment)
@@ -84,24 +97,29 @@ static void take_part(struct clock *clock, struct plan_moment moment)
     clock->ended_now = clock_max(clock->ended_now, moment.done_ns);
 }
 
-/* `bytes` are `scale` times as many as it carries. */
+/* `elements` are `scale` times as many as it carries. */
 static struct plan_moment pass(struct replay *replay, const struct plan_circuit *circuit,
-                               uint64_t bytes)
+                               uint64_t elements)
 {
     struct clock *from = clock_of(replay, circuit->from, circuit->step);
     struct clock *to = clock_of(replay, circuit->to, circuit->step);
     const struct profile *profile = replay->profile;
-    uint64_t t = set_up(replay, circuit, issue_of(from, circuit) + replay->scale * profile->xi_ns);
+    uint64_t *links[UINT8_MAX];
+    uint64_t t =
+        set_up(replay, circuit, issue_of(from, circuit) + replay->scale * profile->xi_ns, links);
     uint64_t hops = replay->scale * circuit->hops;
 
     t = clock_max(t, issue_of(to, circuit));
-    if (!profile->all_port) {
-        t = clock_max(t, clock_max(from->send_free, to->receive_free));
+    if (replay->plan->node_ports != PORTS_ALL) {
+        t = clock_max(t,
+                      clock_max(from->send_free[circuit->port], to->receive_free[circuit->port]));
     }
-    struct plan_moment moment = {t, t + (hops + bytes ? hops + bytes - replay->scale : 0) *
+    struct plan_moment moment = {t, t + (hops + elements ? hops + elements - replay->scale : 0) *
                                             profile->element_ns};
-    hold_links(replay, circuit, moment.done_ns);
-    from->send_free = to->receive_free = moment.done_ns;
+    for (unsigned hop = 0; hop < circuit->hops; hop++) {
+        *links[hop] = moment.done_ns;
+    }
+    from->send_free[circuit->port] = to->receive_free[circuit->port] = moment.done_ns;
     take_part(from, moment);
     take_part(to, moment);
     return moment;
@@ -115,7 +133,7 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
     struct slot_range range;
     uint64_t sum = 0;
 
-    if (!operation->vector) {
+    if (!operation->vector && plan->segments == 1) {
         return (uint64_t)circuit->blocks * bytes;
     }
     if (!operation->reduces) {
@@ -167,27 +185,28 @@ static void end(struct replay *replay)
 uint64_t replay_limit(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
                       const struct profile *profile, enum replay_side side)
 {
-    struct replay replay = {.plan = plan, .profile = profile, .scale = plan->segments};
-    uint64_t done_ns = 0;
+    uint64_t width = clock_element_bytes(profile), done_ns = 0;
+    struct replay replay = {.plan = plan, .profile = profile, .scale = plan->segments * width};
+    uint64_t rest = side == REPLAY_MOST ? plan->segments * (width - 1) : 0;
 
     begin(&replay);
-    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+    for (uint32_t i = 0; i < plan->circuit_count && done_ns < LIMIT_NS; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
         if (is_copy(circuit)) {
             continue;
         }
         uint64_t moved = share(plan, circuit, bytes, element_bytes ? element_bytes : 1, side);
-        done_ns = clock_max(done_ns, pass(&replay, circuit, moved).done_ns);
+        done_ns = clock_max(done_ns, pass(&replay, circuit, moved + rest).done_ns);
     }
     end(&replay);
-    return done_ns;
+    return done_ns < LIMIT_NS ? done_ns : side == REPLAY_MOST ? UINT64_MAX : 0;
 }
 
-struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
-                             const struct profile *profile, struct plan_moment *moments)
+static uint64_t replay_all(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                           const struct profile *profile, struct plan_moment *moments)
 {
     struct replay replay = {.plan = plan, .profile = profile, .scale = 1};
-    struct plan_time time = {.bound_ns = plan_bound_ns(plan, bytes, profile)};
+    uint64_t model_ns = 0;
 
     begin(&replay);
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
@@ -197,39 +216,23 @@ struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t e
             const struct clock *clock = clock_of(&replay, circuit->from, circuit->step);
             moment.begin_ns = moment.done_ns = clock->ended_now;
         } else {
-            moment =
-                pass(&replay, circuit, plan_circuit_bytes(plan, circuit, bytes, element_bytes));
+            uint64_t moved = plan_circuit_bytes(plan, circuit, bytes, element_bytes);
+            moment = pass(&replay, circuit, clock_elements(profile->element_bytes, moved));
         }
-        time.model_ns = clock_max(time.model_ns, moment.done_ns);
+        model_ns = clock_max(model_ns, moment.done_ns);
         if (moments) {
             moments[i] = moment;
         }
     }
     end(&replay);
-    return time;
+    return model_ns;
 }
 
-/* The elements that one node must send, or receive, one after the other; with all ports the longest
- * block. */
-static uint64_t sized_bound(const struct plan *plan, const uint32_t *bytes, bool all_port)
+struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                             const struct profile *profile, struct plan_moment *moments)
 {
-    uint32_t nodes = plan->network.nodes;
-    uint64_t most = 0;
-
-    for (uint32_t node = 0; node < nodes; node++) {
-        uint64_t sent = 0, received = 0;
-        for (uint32_t other = 0; other < nodes; other++) {
-            uint64_t out = bytes[(size_t)node * nodes + other];
-            uint64_t in = bytes[(size_t)other * nodes + node];
-            if (other == node) {
-                continue;
-            }
-            sent = all_port ? clock_max(sent, out) : sent + out;
-            received = all_port ? clock_max(received, in) : received + in;
-        }
-        most = clock_max(most, clock_max(sent, received));
-    }
-    return most;
+    return (struct plan_time){.model_ns = replay_all(plan, bytes, element_bytes, profile, moments),
+                              .bound_ns = plan_bound(plan, bytes, profile).ns};
 }
 
 struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
@@ -237,8 +240,7 @@ struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
 {
     struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
     struct replay replay = {.plan = all ? all : plan, .profile = profile, .scale = 1};
-    struct plan_time time = {.bound_ns =
-                                 sized_bound(plan, bytes, profile->all_port) * profile->element_ns};
+    struct plan_time time = {.bound_ns = plan_bound_sized_ns(plan, bytes, profile)};
 
     CHECK(operation_of(plan->operation)->sized);
     begin(&replay);
@@ -246,7 +248,8 @@ struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
         const struct plan_circuit *circuit = &replay.plan->circuits[i];
         size_t pair = (size_t)circuit->from * plan->network.nodes + circuit->to;
         if (!is_copy(circuit)) {
-            time.model_ns = clock_max(time.model_ns, pass(&replay, circuit, bytes[pair]).done_ns);
+            uint64_t elements = clock_elements(profile->element_bytes, bytes[pair]);
+            time.model_ns = clock_max(time.model_ns, pass(&replay, circuit, elements).done_ns);
         }
     }
     end(&replay);
@@ -258,4 +261,10 @@ struct plan_time plan_time(const struct plan *plan, uint32_t bytes, uint32_t ele
                            const struct profile *profile)
 {
     return plan_replay(plan, bytes, element_bytes, profile, NULL);
+}
+
+uint64_t plan_model_ns(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                       const struct profile *profile)
+{
+    return replay_all(plan, bytes, element_bytes, profile, NULL);
 }

@@ -21,15 +21,23 @@ struct laying {
     uint32_t step, circuit; /* that are laid */
     bool reduces, with_sets;
     uint32_t words; /* of a set */
+    /* of each block: 1 + the first circuit that replaces what its receiver had of it; 0: none */
+    uint32_t *replaces;
+    uint32_t again, again_name, agains; /* the first block that comes where it is; how many do */
     struct named_fault *fault;
 };
 
 void named_text(const struct plan *plan, uint32_t name, char text[NAMED_TEXT_MAX])
 {
-    uint32_t nodes = plan->network.nodes;
+    const struct operation *operation = operation_of(plan->operation);
+    uint32_t width = operation_pair_width(operation, plan->network.nodes);
+    char movement[MOVEMENT_TEXT_MAX];
 
-    if (names_are_pairs(operation_of(plan->operation))) {
-        snprintf(text, NAMED_TEXT_MAX, "%u.%u", name / nodes, name % nodes);
+    if (operation_has_movements(operation)) {
+        movement_text(name % width, movement);
+        snprintf(text, NAMED_TEXT_MAX, "%u.%s", name / width, movement);
+    } else if (operation_has_pairs(operation)) {
+        snprintf(text, NAMED_TEXT_MAX, "%u.%u", name / width, name % width);
     } else {
         snprintf(text, NAMED_TEXT_MAX, "%u", name);
     }
@@ -329,6 +337,15 @@ static bool load(struct laying *l, uint32_t index)
 
 /* Receiving ----------------------------------------------------------------------------------- */
 
+/* What comes is there already: once more is no error, but of no use. */
+static void note_again(struct laying *l, uint32_t name)
+{
+    if (l->agains++ == 0) {
+        l->again = l->circuit;
+        l->again_name = name;
+    }
+}
+
 /* What comes stays as it is: where it is promised if nothing is there, else in scratch. */
 static struct place keep(struct laying *l, struct holding *h)
 {
@@ -337,6 +354,8 @@ static struct place keep(struct laying *l, struct holding *h)
 
     if (h->at.space == SPACE_NONE) {
         h->at = place;
+    } else {
+        note_again(l, h->name);
     }
     return place;
 }
@@ -369,9 +388,12 @@ static struct place replace(struct laying *l, struct holding *h, bool combines)
 {
     if (h->at.space == SPACE_NONE) {
         h->at = place_to_grow(l, h);
-    } else {
-        make_writable(l, h, combines);
+        return h->at;
     }
+    if (!combines && !l->replaces[h->name]) {
+        l->replaces[h->name] = l->circuit + 1;
+    }
+    make_writable(l, h, combines);
     return h->at;
 }
 
@@ -461,6 +483,9 @@ static struct place put_beside(struct laying *l, struct holding *h, const uint64
 {
     struct place place = holdings_scratch(l->plan, h);
 
+    if (sum_with(l, h, set)) {
+        note_again(l, h->name);
+    }
     sums_add(&h->sums, place, copy_of_set(l, set));
     return place;
 }
@@ -500,6 +525,7 @@ static void unload(struct laying *l, uint32_t index, uint64_t cargo)
     unsigned flags = (combines ? ROW_COMBINES : 0) | (circuit->ahead ? ROW_AHEAD : 0);
 
     l->circuit = index;
+    l->plan->port = circuit->port;
     for (uint32_t i = 0; i < circuit->name_count; i++) {
         uint64_t written = l->plan->scratch[circuit->to];
         to[i] = receive(l, circuit, i, combines);
@@ -644,7 +670,12 @@ static uint64_t names_most(const struct named_plan *named)
     if (operation->span[SPACE_RECEIVE] == SPAN_NONE) {
         return 0;
     }
-    return operation->vector ? named->segments : names_are_pairs(operation) ? nodes * nodes : nodes;
+    if (operation->vector) {
+        return named->segments;
+    }
+    return operation_has_pairs(operation)
+               ? nodes * operation_pair_width(operation, named->network.nodes)
+               : nodes * named->segments;
 }
 
 static bool circuit_fits(const struct named_plan *named, uint32_t index, struct named_fault *fault)
@@ -657,19 +688,21 @@ static bool circuit_fits(const struct named_plan *named, uint32_t index, struct 
                            circuit->step, circuit->from, circuit->to);
     }
     if (circuit->step >= PLAN_STEPS_MAX) {
-        return named_fails(fault, index, "step %u is one too many: there are at most %d",
-                           circuit->step, PLAN_STEPS_MAX);
+        return named_fails(fault, index,
+                           "step %u, %u to %u: it is a step too many, there are at most %d",
+                           circuit->step, circuit->from, circuit->to, PLAN_STEPS_MAX);
     }
     if ((circuit->set_at == NAMED_NONE) != (named->circuits[0].set_at == NAMED_NONE)) {
         return named_fails(fault, index,
-                           "contributions are said of some circuits, and not of this "
-                           "one or the first: say them of all or of none");
+                           "step %u, %u to %u: contributions are said of some circuits, and not "
+                           "of this one or the first: say them of all or of none",
+                           circuit->step, circuit->from, circuit->to);
     }
     for (uint32_t i = 0; i < circuit->name_count; i++) {
         if (named->names[circuit->name_at + i] >= names_most(named)) {
-            return named_fails(fault, index, "step %u, %u to %u: %s has no such block",
-                               circuit->step, circuit->from, circuit->to,
-                               operation_name(named->operation));
+            return named_fails(fault, index, "step %u, %u to %u: %s has no block %u", circuit->step,
+                               circuit->from, circuit->to, operation_name(named->operation),
+                               named->names[circuit->name_at + i]);
         }
     }
     for (uint32_t i = 0; i < circuit->name_count; i++) {
@@ -689,12 +722,57 @@ static bool circuit_fits(const struct named_plan *named, uint32_t index, struct 
     return true;
 }
 
+/* The block in a slot of a node; NAMED_NONE: it is not known. */
+static uint32_t name_at(struct laying *l, uint32_t node, struct place place)
+{
+    const struct plan *plan = l->plan;
+
+    if (operation_of(plan->operation)->vector) {
+        return place.slot % plan->segments;
+    }
+    if (place.space != SPACE_SCRATCH) {
+        return name_in(plan, (enum space)place.space, node, place.slot);
+    }
+    for (uint32_t i = 0; i < l->holdings.bucket_count; i++) {
+        const struct holding *h = l->holdings.buckets[i];
+        if (h && h->node == node &&
+            (same_place(h->at, place) || same_place(h->other, place) || sums_at(h->sums, place))) {
+            return h->name;
+        }
+    }
+    return NAMED_NONE;
+}
+
+/* What is wrong with a slot, said of the block in it. Where contributions are missing a circuit may
+ * have replaced what it should have been combined with. */
+static void tell_slot(struct laying *l, const struct plan_fault *proof, uint32_t circuit)
+{
+    const char *why = proof->words + proof->why_at;
+    uint32_t name = name_at(l, proof->node, (struct place){proof->space, proof->slot});
+    uint32_t replaces = name != NAMED_NONE && l->replaces ? l->replaces[name] : 0;
+    char block[NAMED_TEXT_MAX] = "of it";
+
+    if (name != NAMED_NONE) {
+        named_text(l->plan, name, block);
+    }
+    if (circuit != NAMED_NONE) {
+        (void)named_fails(l->fault, circuit, "step %u, %u to %u: block %s at node %u %s",
+                          proof->step, proof->from, proof->to, block, proof->node, why);
+    } else if (replaces) {
+        const struct named_circuit *c = &l->named->circuits[replaces - 1];
+        (void)named_fails(l->fault, replaces - 1,
+                          "node %u: block %s %s; step %u, %u to %u has no \"combine\", so it "
+                          "replaces what node %u has of it",
+                          proof->node, block, why, c->step, c->from, c->to, c->to);
+    } else {
+        (void)named_fails(l->fault, NAMED_NONE, "node %u: block %s %s", proof->node, block, why);
+    }
+}
+
 /* Of the proof's words those at a circuit, as the file counts them. */
 static void tell_proof(struct laying *l, const struct plan_fault *proof)
 {
-    uint32_t segments = l->plan->segments, circuit = NAMED_NONE;
-    bool vector = operation_of(l->plan->operation)->vector && proof->slot != UINT32_MAX;
-    char block[40] = "", node[24] = "";
+    uint32_t circuit = NAMED_NONE;
 
     for (uint32_t i = 0; i < l->named->circuit_count && proof->step != UINT32_MAX; i++) {
         const struct named_circuit *c = &l->named->circuits[i];
@@ -702,13 +780,32 @@ static void tell_proof(struct laying *l, const struct plan_fault *proof)
             circuit = i;
         }
     }
-    if (vector) {
-        snprintf(block, sizeof block, " (block %u)", proof->slot % segments);
+    if (proof->why_at) {
+        tell_slot(l, proof, circuit);
+    } else if (proof->step == UINT32_MAX && proof->to != UINT32_MAX) {
+        (void)named_fails(l->fault, circuit, "node %u: %s", proof->to, proof->words);
+    } else {
+        (void)named_fails(l->fault, circuit, "%s", proof->words);
     }
-    if (proof->step == UINT32_MAX && proof->to != UINT32_MAX) {
-        snprintf(node, sizeof node, "node %u: ", proof->to);
+}
+
+/* What is no error, but odd. */
+static void tell_again(struct laying *l)
+{
+    const struct named_circuit *c = &l->named->circuits[l->again];
+    char block[NAMED_TEXT_MAX], more[64] = "";
+
+    if (l->agains == 0) {
+        (void)named_fails(l->fault, NAMED_NONE, "%s", "");
+        return;
     }
-    (void)named_fails(l->fault, circuit, "%s%s%s", node, proof->words, block);
+    named_text(l->plan, l->again_name, block);
+    if (l->agains > 1) {
+        snprintf(more, sizeof more, ", and so it is %u time%s more", l->agains - 1,
+                 l->agains > 2 ? "s" : "");
+    }
+    (void)named_fails(l->fault, l->again, "step %u, %u to %u: node %u has block %s already%s",
+                      c->step, c->from, c->to, c->to, block, more);
 }
 
 static bool lay_all(struct laying *l, const uint32_t *sorted)
@@ -729,7 +826,13 @@ static bool lay_all(struct laying *l, const uint32_t *sorted)
         return false;
     }
     arrange(l);
+    l->plan->node_ports = named->node_ports == PORTS_ALL ? PORTS_ALL : 0;
     if (plan_prove(l->plan, &proof)) {
+        if (named->node_ports && l->plan->node_ports > named->node_ports) {
+            return named_fails(l->fault, NAMED_NONE, "it is said to be for %u ports, and uses %u",
+                               named->node_ports, l->plan->node_ports);
+        }
+        tell_again(l);
         return true;
     }
     tell_proof(l, &proof);
@@ -744,7 +847,8 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
 
     if (!operation || !operation->planned ||
         named->root >= operation_roots(operation, &named->network) || named->segments == 0 ||
-        named->segments > UINT16_MAX || (!operation->vector && named->segments != 1)) {
+        named->segments > UINT16_MAX ||
+        (named->segments != 1 && !operation_has_segments(operation))) {
         (void)named_fails(fault, NAMED_NONE, "there is no such operation, root or segments");
         return NULL;
     }
@@ -764,10 +868,12 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
                        .words = named_set_words(named->network.nodes),
                        .fault = fault};
     l.plan->segments = named->segments;
+    l.replaces = operation->reduces ? planner_memory(names_most(named), sizeof *l.replaces) : NULL;
     bool holds = lay_all(&l, sorted);
     holdings_free(&l.holdings);
     free(l.phases);
     free(l.cargo);
+    free(l.replaces);
     if (holds) {
         return l.plan;
     }

@@ -8,6 +8,7 @@
  * A name is a number. What it stands for depends on the operation (doc/plans.md):
  *
  *     every node has a block for every other    s * nodes + d: the block of s for d
+ *     ... or for each movement                  s * MOVEMENTS_MAX + m: the one of s for movement m
  *     every node gives one block                s: the block that s gives
  *     every node gets one block                 d: the block for d
  *     a vector                                  i: segment i of it
@@ -25,10 +26,10 @@
  * ranks just below), else it is kept as a sum of its own. What is sent is put together of the sums
  * that the node has.
  *
- * Order. Every node does its circuits by step. Every link serves them by `order`, if that is given,
- * else by step and place. So a circuit waits for the circuits that its two nodes have in earlier
- * steps, and for the one before it on each of its links. Circuits that wait in a circle would wait
- * for ever: such a plan is refused.
+ * Order. Every node does its circuits by step and port. Every link serves them by `order`, if that
+ * is given, else by step and place. So a circuit waits for the circuits that its two nodes have in
+ * earlier steps, and for the one before it on each of its links. Circuits that wait in a circle
+ * would wait for ever: such a plan is refused.
  *
  * Units    ranks, steps, names
  * Errors   NULL, and a fault that names the circuit
@@ -38,7 +39,7 @@
 
 #include "planner/planner.h"
 
-enum { NAMED_WORDS_MAX = 400, NAMED_SETS_NODES_MAX = 1024 };
+enum { NAMED_WORDS_MAX = PLAN_WORDS_MAX, NAMED_SETS_NODES_MAX = 1024 };
 
 static const uint32_t NAMED_NONE = UINT32_MAX;
 
@@ -48,12 +49,14 @@ struct named_circuit {
     uint32_t name_at, name_count;
     uint32_t set_at; /* first of name_count sets of contributions; NAMED_NONE: not said */
     uint32_t port_at, port_count; /* its path; port_at PLAN_DIMENSION_ORDER: the network's */
+    uint8_t port;                 /* that it leaves and comes by */
     bool combines, ahead;
 };
 
 struct named_plan {
     struct network network;
     uint32_t operation, root, segments;
+    uint8_t node_ports; /* that it says that it is for; 0: as many as it uses */
     struct named_circuit *circuits;
     uint32_t circuit_count, name_count, port_count, set_count;
     uint32_t *names;
@@ -73,7 +76,8 @@ struct named_fault {
 };
 
 /* The plan, proved. Fills `sorted` with the places of all circuits of the file, in the order in
- * which the plan has them; its copies come in between. */
+ * which the plan has them; its copies come in between. Of a plan that is right the fault says what
+ * is odd: that a block comes to a node that has it; its words are empty if none does. */
 struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
                             struct named_fault *fault);
 

@@ -6,12 +6,6 @@
 
 enum { DRAWERS_LEAST = 64 };
 
-bool names_are_pairs(const struct operation *operation)
-{
-    return operation->span[SPACE_SEND] == SPAN_NODES &&
-           operation->span[SPACE_RECEIVE] == SPAN_NODES;
-}
-
 static bool has_all_nodes(const struct operation *operation, enum space space)
 {
     return operation->span[space] == SPAN_NODES || operation->span[space] == SPAN_NODES_ROOT;
@@ -22,11 +16,11 @@ uint32_t name_in(const struct plan *plan, enum space space, uint32_t node, uint3
     const struct operation *operation = operation_of(plan->operation);
     uint64_t block = plan_block_of(plan, space, node, slot);
 
-    if (operation->vector || names_are_pairs(operation)) {
+    if (operation->vector || operation_has_pairs(operation)) {
         return (uint32_t)block;
     }
-    return (uint32_t)(has_all_nodes(operation, SPACE_SEND) ? block % plan->network.nodes
-                                                           : block / plan->network.nodes);
+    uint64_t all = (uint64_t)plan->network.nodes * plan->segments;
+    return (uint32_t)(has_all_nodes(operation, SPACE_SEND) ? block % all : block / all);
 }
 
 /* The slot in which a block belongs, if it belongs into the space of the node at all. */
@@ -38,10 +32,14 @@ static struct place place_in(const struct plan *plan, enum space space, uint32_t
 
     if (operation->vector) {
         slot = name;
-    } else if (names_are_pairs(operation)) {
+    } else if (operation_has_movements(operation)) {
+        slot = movement_slot(nodes, plan->root, name % MOVEMENTS_MAX);
+    } else if (operation_has_pairs(operation)) {
         slot = space == SPACE_SEND ? name % nodes : name / nodes;
     } else if (has_all_nodes(operation, space)) {
         slot = name;
+    } else {
+        slot = name % plan->segments;
     }
     if (slot >= plan_slots_at(plan, space, node) || name_in(plan, space, node, slot) != name) {
         return (struct place){.space = SPACE_NONE};
@@ -67,10 +65,12 @@ static struct place place_given(const struct plan *plan, uint32_t node, uint32_t
 struct place holdings_scratch(struct plan *plan, struct holding *holding)
 {
     uint32_t *scratch = &plan->scratch[holding->node];
-    uint64_t slot = *scratch;
+    uint64_t slot = *scratch, m = plan->segments;
 
     if (operation_of(plan->operation)->vector) {
-        slot = (uint64_t)holding->scratches++ * plan->segments + holding->name;
+        slot = (uint64_t)holding->scratches++ * m + holding->name;
+    } else {
+        slot += (holding->name % m + m - slot % m) % m;
     }
     if (slot >= PLAN_SCRATCH_MAX) {
         plan->refused = "a node needs more slots of scratch than there can be";

@@ -60,9 +60,6 @@ void sums_remove(struct sum **sums, struct sum *sum);
 /* The sum in a slot; NULL: there is none. */
 struct sum *sums_at(struct sum *sums, struct place at);
 
-/* Whether names are pairs of source and destination. */
-bool names_are_pairs(const struct operation *operation);
-
 /* The name of what belongs into a slot of SEND at first, of RECEIVE at last. */
 uint32_t name_in(const struct plan *plan, enum space space, uint32_t node, uint32_t slot);
 

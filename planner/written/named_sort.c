@@ -69,6 +69,12 @@ static uint64_t hops_of(const struct named_plan *named, const struct named_circu
     return network_distance(&named->network, circuit->from, circuit->to);
 }
 
+/* A node's circuits wait for those of earlier steps, and of earlier ports in the same. */
+static uint32_t moment_of(const struct named_circuit *circuit)
+{
+    return circuit->step * CLOCK_PORTS_MAX + circuit->port;
+}
+
 /* Notes the links of a circuit's path, as far as it leads. */
 static void add_links(struct waits *waits, uint32_t index)
 {
@@ -100,8 +106,8 @@ static struct waits waits_make(const struct named_plan *named)
     for (uint32_t i = 0; i < named->circuit_count; i++) {
         const struct named_circuit *circuit = &named->circuits[i];
         add_links(&waits, i);
-        waits.nodes[waits.node_count++] = (struct stop){circuit->from, circuit->step, i};
-        waits.nodes[waits.node_count++] = (struct stop){circuit->to, circuit->step, i};
+        waits.nodes[waits.node_count++] = (struct stop){circuit->from, moment_of(circuit), i};
+        waits.nodes[waits.node_count++] = (struct stop){circuit->to, moment_of(circuit), i};
     }
     qsort(waits.links, waits.link_count, sizeof *waits.links, compare_stops);
     qsort(waits.nodes, waits.node_count, sizeof *waits.nodes, compare_stops);
@@ -387,15 +393,20 @@ static bool orders_differ(const struct named_plan *named, struct key *keys,
 {
     for (uint32_t i = 0; i < named->circuit_count; i++) {
         if ((named->circuits[i].order == NAMED_NONE) != (named->circuits[0].order == NAMED_NONE)) {
-            return named_fails(fault, i,
-                               "an order is said of some circuits, and not of this one "
-                               "or the first: say it of all or of none");
+            return named_fails(
+                fault, i,
+                "step %u, %u to %u: an order is said of some circuits, and not of this one "
+                "or the first: say it of all or of none",
+                named->circuits[i].step, named->circuits[i].from, named->circuits[i].to);
         }
     }
     qsort(keys, named->circuit_count, sizeof *keys, compare_orders);
     for (uint32_t i = 1; i < named->circuit_count; i++) {
         if (keys[i].order == keys[i - 1].order) {
-            return named_fails(fault, keys[i].circuit, "two circuits have order %u", keys[i].order);
+            const struct named_circuit *one = &named->circuits[keys[i].circuit];
+            return named_fails(fault, keys[i].circuit,
+                               "step %u, %u to %u: another circuit has order %u, too", one->step,
+                               one->from, one->to, keys[i].order);
         }
     }
     return true;

@@ -4,7 +4,7 @@ bool written_suits(const struct plan *written, const struct plan_request *reques
 {
     return !request->algorithm && written->operation == request->operation &&
            written->root == request->root && request->bytes >= written->bytes_min &&
-           request->bytes <= written->bytes_max && plan_is_right_on(written, request->profile);
+           request->bytes <= written->bytes_max && plan_is_for(written, request->profile);
 }
 
 void written_cut(struct plan *plan, const struct plan *written, uint32_t bytes)

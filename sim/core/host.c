@@ -63,6 +63,7 @@ static void begin_boot(struct sim *sim)
     struct controller_config config = {.links = host->links,
                                        .network = sim_network(sim),
                                        .profile = sim->options.profile,
+                                       .paths = sim->options.paths,
                                        .payload_checked = sim->options.payload_checked,
                                        .incarnation = host->incarnation,
                                        .cache = sim->options.cache,

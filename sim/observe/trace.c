@@ -141,7 +141,9 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
     *circuit = (struct trace_circuit){.src = src == ID_HOST ? sim->count : src,
                                       .dst = packet_dst(packet),
                                       .bytes = open_charged(packet),
-                                      .step = open_match(packet),
+                                      .step = open_flags(packet) & OPEN_SCHEDULE
+                                                  ? open_match_step(open_match(packet))
+                                                  : open_match(packet),
                                       .tag = open_tag(packet),
                                       .epoch = open_epoch(packet),
                                       .kind = kind_of(open_flags(packet)),

@@ -95,7 +95,7 @@ static void circuit_text(const struct sim *sim, const uint8_t *packet, char text
     actor_text(sim, packet_src(packet), from);
     actor_text(sim, packet_dst(packet), to);
     if (open_flags(packet) & OPEN_SCHEDULE) {
-        snprintf(what, sizeof what, "step %u", (unsigned)open_match(packet));
+        snprintf(what, sizeof what, "step %u", (unsigned)open_match_step(open_match(packet)));
     } else {
         snprintf(what, sizeof what, open_flags(packet) & OPEN_IMAGE ? "image" : "message");
     }
@@ -346,7 +346,7 @@ static void add_receive(struct collecting *c, uint32_t rank, const struct engine
     uint32_t from = engine->head.from, step = engine->head.step;
     const uint8_t *open = router_waits(&sim_node(c->sim, from)->router, PORT_LOCAL).open;
     bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
-                   open_match(open) == step;
+                   open_match(open) == open_match_of(engine->head.step, engine->head.port);
 
     add(c, (struct wait_place){from, is_open ? WAIT_OWN : WAIT_PROGRAM},
         "waits in step %u of %s for the circuit of node %u%s", (unsigned)step,

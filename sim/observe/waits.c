@@ -30,7 +30,7 @@ static bool tell_circle(struct sim *sim)
     if (length == 0 || length > CIRCLE_TOLD_MAX) {
         return false;
     }
-    words_of_circle(ranks, length, text);
+    words_of_circle(&sim->options.network, ranks, length, text);
     sim_trouble(sim, about(SIM_TROUBLE_WAITS), "%s", text);
     return true;
 }
@@ -75,7 +75,7 @@ static void tell_node(struct sim *sim, uint32_t rank)
     words_of_state(controller, rank, what);
     words_of_requests(controller, rank, requests);
     snprintf(doing, sizeof doing, "%s%s", what, requests);
-    words_of_wait(rank, doing, text, sizeof text);
+    words_of_wait(&sim->options.network, rank, doing, text, sizeof text);
     sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank), "%s", text);
 }
 

@@ -242,14 +242,15 @@ static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t ra
     return wrong;
 }
 
-/* Whose block it is where a node receives one. */
-static uint32_t single_source(const struct sim *sim, uint32_t rank)
+/* Whose block it is where a node receives one, or one in a slot. */
+static uint32_t single_source(const struct sim *sim, uint32_t rank, uint32_t slot)
 {
     const struct operation *operation = operation_of((uint32_t)sim->options.scenario);
     uint32_t root = scenario_root(&sim->options);
 
-    return operation->parameter ? operation_source(operation, &sim->options.network, root, rank)
-                                : root;
+    return operation->parameter
+               ? operation_source(operation, &sim->options.network, root, rank, slot)
+               : root;
 }
 
 uint64_t contents_wrong(struct sim *sim, uint32_t rank)
@@ -264,7 +265,9 @@ uint64_t contents_wrong(struct sim *sim, uint32_t rank)
     uint64_t wrong = 0;
 
     for (uint32_t i = 0; i < count; i++, data += bytes) {
-        uint32_t from = is_for_all(operation->span[SPACE_RECEIVE]) ? i : single_source(sim, rank);
+        uint32_t from =
+            is_for_all(operation->span[SPACE_RECEIVE]) ? i : single_source(sim, rank, i);
+        index = operation_has_movements(operation) ? i : index;
 
         wrong += operation->reduces
                      ? combined_wrong(sim, data, operation->prefix ? rank + 1 : sim->count, index,

@@ -15,7 +15,7 @@
 
 enum { ADVANCE_EVENTS = 50, BREAKS_MAX = 3 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 struct sim_options campaign_options(const char *network, enum sim_scenario scenario)
 {
@@ -353,6 +353,12 @@ void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT
     put(&line, "ecube sim --network %s", name);
     if (options->network.host_links > 0) {
         put(&line, " --host-links %u", options->network.host_links);
+    }
+    if (options->profile.ports == PORTS_ALL) {
+        put(&line, " --ports all");
+    }
+    if (options->paths) {
+        put(&line, " --paths %u", options->paths);
     }
     put(&line, " --profile ipsc860 %s --bytes %u", sim_scenario_name(options->scenario),
         (unsigned)options->sizes[0]);

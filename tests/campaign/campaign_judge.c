@@ -27,8 +27,9 @@ enum {
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
     NEXT_HOST_MS = 1000,     /* from a host's death until the next one begins, */
     HOST_BOOT_MS = 16300,    /* and until that has seen that no node answers */
-    SPREAD_DOUBLINGS = 7,    /* node/message.c: how often the wait after a refusal doubles, */
-    SPREAD_US = 1024,        /* and what each node adds to it, doubled like it */
+    /* what each node adds to the wait after a refusal, which is doubled SPREAD_DOUBLINGS times
+     * (node/message.c) */
+    SPREAD_US = 1024,
     ADVANCE_EVENTS = 1000
 };
 

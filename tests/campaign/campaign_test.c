@@ -12,6 +12,7 @@
 
 #include "host/command/command_line.h"
 #include "host/sim/sim.h"
+#include "network/paths.h"
 #include "tests/campaign/campaign.h"
 
 enum { SEEDS = 100, LONG_SEEDS = 300, COMMANDS = 20, ARGUMENTS_MAX = 80 };
@@ -79,6 +80,42 @@ TEST(events_of_runs_with_several_host_links_are_repaired_or_told)
     sweep_over(2, "cube:2", 3, 3);
     sweep_over(4, "cube:3", 3, 17);
     sweep_over(2, "mesh:3x4", 3, 197);
+}
+
+/* Messages over all paths at once: any event fails, in any way, or a node or link dies at it. */
+static void sweep_paths(const char *name, uint64_t stride)
+{
+    struct campaign_tally sum = {0};
+
+    for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
+        struct campaign campaign = {.name = "random over paths",
+                                    .options = campaign_options(name, SIM_RANDOM),
+                                    .action = (enum sim_action)action,
+                                    .first = 1 + action % stride,
+                                    .stride = stride};
+        campaign.options.profile.ports = PORTS_ALL;
+        campaign.options.paths = NETWORK_PATHS_MAX;
+        struct campaign_tally tally = campaign_run(&campaign, 1);
+        campaign_add(&sum, &tally);
+    }
+    print_message("%u runs: %u right, %u named\n", (unsigned)sum.runs, (unsigned)sum.right,
+                  (unsigned)sum.named);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.right && sum.named);
+}
+
+TEST(events_of_messages_over_several_paths_are_repaired_or_told)
+{
+    sweep_paths("cube:2", 2);
+    sweep_paths("ring:5", 11);
+    sweep_paths("torus:3x3", 151);
+}
+
+TEST_LONG(any_event_of_messages_over_several_paths_is_repaired_or_told)
+{
+    sweep_paths("cube:2", 1);
+    sweep_paths("ring:3", 1);
+    sweep_paths("cube:3", 5);
 }
 
 TEST_LONG(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told)

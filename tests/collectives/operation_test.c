@@ -41,12 +41,13 @@ TEST(only_the_root_has_what_the_root_alone_gives_or_gets)
     assert_int_equal(slots(ECUBE_ALLREDUCE, SPACE_RECEIVE, 0, 1), 1);
 }
 
-TEST(only_vectors_have_a_slot_for_every_segment)
+TEST(every_block_has_a_slot_for_each_of_its_segments)
 {
     assert_int_equal(slots(ECUBE_BROADCAST, SPACE_RECEIVE, 0, 7), 7);
     assert_int_equal(slots(ECUBE_REDUCE, SPACE_SEND, 0, 7), 7);
-    assert_int_equal(slots(ECUBE_GATHER, SPACE_SEND, 0, 7), 1);
-    assert_int_equal(slots(ECUBE_ALLGATHER, SPACE_RECEIVE, 0, 7), NODES);
+    assert_int_equal(slots(ECUBE_GATHER, SPACE_SEND, 0, 7), 7);
+    assert_int_equal(slots(ECUBE_GATHER, SPACE_RECEIVE, ROOT, 7), 7 * NODES);
+    assert_int_equal(slots(ECUBE_ALLGATHER, SPACE_RECEIVE, 0, 7), 7 * NODES);
     assert_int_equal(slots(ECUBE_BARRIER, SPACE_SEND, 0, 7), 0);
 }
 
@@ -67,6 +68,27 @@ TEST(segments_fill_a_vector_and_differ_by_one_element)
             }
         }
     }
+}
+
+TEST(blocks_of_an_exchange_are_whole)
+{
+    assert_true(operation_has_segments(operation_of(ECUBE_SHIFT)));
+    assert_true(operation_has_segments(operation_of(ECUBE_REDUCE_SCATTER)));
+    assert_true(operation_has_segments(operation_of(ECUBE_BROADCAST)));
+    assert_false(operation_has_segments(operation_of(ECUBE_EXCHANGE)));
+    assert_false(operation_has_segments(operation_of(ECUBE_EXCHANGEV)));
+    assert_false(operation_has_segments(operation_of(ECUBE_BARRIER)));
+}
+
+/* Rank 5's block of 10 bytes begins with the 5th, however it is cut. */
+TEST(segments_of_a_block_lie_in_it)
+{
+    const struct operation *gather = operation_of(ECUBE_GATHER);
+
+    assert_int_equal(operation_slot_at(gather, 5, 10, 0, 1), 50);
+    assert_int_equal(operation_slot_at(gather, 5 * 3, 10, 0, 3), 50);
+    assert_int_equal(operation_slot_at(gather, 5 * 3 + 1, 10, 0, 3), 53);
+    assert_int_equal(operation_slot_at(gather, 5 * 3 + 2, 10, 0, 3), 56);
 }
 
 TEST(blocks_lie_behind_each_other)

@@ -244,6 +244,18 @@ TEST(parts_of_other_machines_and_nodes_are_found)
     found(with(good, SCRATCH_AT, 4, PLAN_SCRATCH_MAX + 1), E_FORMAT);
 }
 
+TEST(blocks_are_cut_where_a_part_is_one_node_s_and_says_of_whom_they_are)
+{
+    const struct sample own = sample_of("mesh:2x3", ECUBE_ALLGATHER, 0, 2);
+    const struct sample ring = sample_of("ring:5", ECUBE_ALLGATHER, 0, 2);
+
+    assert_true(plan_is_invariant(ring.part));
+    found(with(own, SEGMENTS_AT, 2, 3), E_OK);
+    found(with(ring, SEGMENTS_AT, 2, 3), E_FORMAT);
+    found(with(sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2), SEGMENTS_AT, 2, 3), E_FORMAT);
+    found(with(sample_of("mesh:2x3", ECUBE_EXCHANGEV, 0, 2), SEGMENTS_AT, 2, 3), E_FORMAT);
+}
+
 /* A block that has a size of its own goes by itself: what a node could not know is no plan. */
 TEST(blocks_of_their_own_size_go_one_by_one)
 {
@@ -360,7 +372,8 @@ static struct sample way_over(const char *name, uint32_t from, uint32_t to, cons
                                        .operation = ECUBE_BROADCAST,
                                        .segments = 1,
                                        .rows = 1,
-                                       .steps = 1};
+                                       .steps = 1,
+                                       .ports = 1};
     plan_header_pack(line.part, &header);
     plan_row_pack(at, &row);
     plan_extent_pack(at + PLAN_ROW_BYTES, &extent);

@@ -1034,7 +1034,7 @@ TEST(a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that)
     expect_state_words(all, 0, "waits to receive from rank 1, tag 5, whose program has ended");
     expect_state_words(all, 2, "waits to receive from rank 2, tag 5");
     assert_int_equal(waits_circle(&all->controller, ranks, 4), 1);
-    words_of_circle(ranks, 1, text);
+    words_of_circle(&(struct network){0}, ranks, 1, text);
     assert_string_equal(text, "the program of rank 2 waits for itself");
     fake_free(all);
 }

@@ -14,7 +14,7 @@
 
 enum { QUIET_ROUNDS = 4, ROUNDS_MAX = 200000, PASS_MS = 100, BOOT_ROUNDS = 50, SAY_MS = 1000 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct network_limits limits = {.nodes = 4096, .place = "in a test"};
 
 static void *must(void *memory)

@@ -13,7 +13,7 @@
 
 enum { NODES = 6, BYTES = 96, SPACE_BYTES = NODES * BYTES, DATA_BYTES = 2 * SPACE_BYTES };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 
 static struct fabric *ring(void)

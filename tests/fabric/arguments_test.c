@@ -22,7 +22,7 @@ enum {
     ROOT = 1
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 static const char *const networks[] = {"ring:5", "mesh:3x4", "cube:3"};
 

@@ -34,7 +34,7 @@ struct run {
     uint16_t acknowledged; /* by node 1, as far as node 0 knows */
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 /* Whether the only thing on its way from node 1 to node 0 says nothing but credit: all was
  * acknowledged by what came before it. */

@@ -17,7 +17,7 @@
 enum { TOKENS = 16, BYTES = 100, EPOCH = 1, FIRST = 0, SECOND = 1, MESSAGE = 2, OTHER = 3 };
 
 static const struct memory_fault no_fault;
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 /* What the owner of each circuit has been told, and its receiver. */
 static struct {

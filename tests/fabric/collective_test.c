@@ -17,7 +17,7 @@ enum {
     TABLE_BYTES = COLLECTIVE_NODES_MAX * sizeof(struct ecube_block)
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 static const char *const networks[] = {
     "cube:0", "cube:1",  "cube:2",   "cube:3",   "cube:4",    "ring:1",      "ring:2",    "ring:3",
@@ -27,6 +27,7 @@ static const char *const networks[] = {
 static void measure(struct fabric *fabric, const struct ecube_abi_collective *call)
 {
     const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
+    const struct ecube_abi_collective called = collective_called(call);
 
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         collective_fill(fabric, rank, call);
@@ -34,7 +35,7 @@ static void measure(struct fabric *fabric, const struct ecube_abi_collective *ca
     collective_all_call(fabric, &align);
     uint64_t begin_ns = fabric_clock(fabric, 0);
     assert_true(begin_ns == collective_latest_clock(fabric));
-    collective_all_call(fabric, call);
+    collective_all_call(fabric, &called);
     struct plan_time time = collective_predicted(fabric, call);
     uint64_t took_ns = collective_latest_clock(fabric) - begin_ns;
     if (took_ns != time.model_ns) {

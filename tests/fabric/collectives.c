@@ -139,6 +139,16 @@ void collective_fails(struct fabric *fabric, const struct ecube_abi_collective *
     assert_true(count > 0);
 }
 
+struct ecube_abi_collective collective_called(const struct ecube_abi_collective *call)
+{
+    struct ecube_abi_collective called = *call;
+
+    if (call->operation == ECUBE_EXCHANGEV) {
+        called.block_bytes = ECUBE_EXCHANGEV_BYTES;
+    }
+    return called;
+}
+
 struct plan_time collective_predicted(struct fabric *fabric,
                                       const struct ecube_abi_collective *call)
 {

@@ -30,6 +30,9 @@ enum { COLLECTIVE_SOME = 1 << 30 };
 void collective_fails(struct fabric *fabric, const struct ecube_abi_collective *calls,
                       uint32_t wrong, int status);
 
+/* What a program calls: an exchange with sizes, which are in its tables, goes by its one plan. */
+struct ecube_abi_collective collective_called(const struct ecube_abi_collective *call);
+
 /* What the host predicts for a call, with the host's plan. */
 struct plan_time collective_predicted(struct fabric *fabric,
                                       const struct ecube_abi_collective *call);

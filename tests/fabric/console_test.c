@@ -12,7 +12,7 @@
 
 enum { BYTES = 40000 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 /* What the host has heard of node 1's text. */

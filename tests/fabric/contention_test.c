@@ -11,7 +11,7 @@
 
 enum { XI = 65425, TAU = 9575, ELEMENT = 425, LONG = 5000, SHORT = 500 };
 
-static const struct profile ipsc860 = {XI, TAU, ELEMENT, 1500, 0};
+static const struct profile ipsc860 = {XI, TAU, ELEMENT, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 struct message {

@@ -13,7 +13,7 @@
 #include "tests/fabric/fabric.h"
 #include "tests/testing.h"
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 enum {

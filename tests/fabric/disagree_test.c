@@ -18,7 +18,7 @@ enum {
     BEYOND = FABRIC_DATA + (1 << 20)
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 static const char *const networks[] = {"ring:5", "mesh:3x4"};
 

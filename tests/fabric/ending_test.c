@@ -17,7 +17,7 @@
 
 enum { NODES = 8, BYTES = 1100, EACH = 2, STAGGER = 24, NEVER = 1 << 30, SPREAD = 40 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 enum ending { BY_EXIT, BY_FAULT, BY_STOP, ENDINGS };

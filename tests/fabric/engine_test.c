@@ -14,7 +14,7 @@
 
 enum { NODES_MAX = 32, BLOCK_MAX = 5000, SPACE_AT = 16 * BLOCK_MAX };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 static const struct memory_fault losses = {.flip_per_million = 20000, .drop_per_million = 20000};
 
@@ -168,19 +168,26 @@ TEST(blocks_are_stored_and_forwarded_between_neighbours)
 }
 
 /* One plan on nodes, short and long blocks. */
-static void takes_what_is_predicted(const char *name, const char *algorithm)
+static void takes_what_is_predicted(const char *name, const char *algorithm,
+                                    const struct profile *profile)
 {
     static const uint32_t sizes[] = {0, 100, 600, UINT32_MAX};
-    const struct plan_request request = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
-    struct fabric *fabric = started(name, 1, no_fault);
+    const struct plan_request request = {
+        .operation = ECUBE_EXCHANGE, .bytes = 600, .algorithm = algorithm, .profile = profile};
+    struct fabric *fabric = fabric_make_named(name, 2 * SPACE_AT, 1, no_fault, *profile);
 
-    sizes_are_exchanged(fabric, planned(fabric, &request), sizes);
+    assert_true(fabric_start(fabric));
+    struct plan *plan = planned(fabric, &request);
+    plan->bytes_min = 0;
+    plan->bytes_max = UINT32_MAX;
+    sizes_are_exchanged(fabric, plan, sizes);
 }
 
 TEST(every_exchange_takes_what_is_predicted)
 {
     static const char *const names[] = {"cube:3",   "cube:4",    "ring:5",     "ring:6",
                                         "mesh:3x4", "torus:4x4", "torus:3x3x2"};
+    static const struct profile all_ports = {65425, 9575, 425, 1000, PORTS_ALL, 1};
     char words[ALGORITHM_WORDS_MAX];
     const struct candidate *candidate;
 
@@ -189,13 +196,12 @@ TEST(every_exchange_takes_what_is_predicted)
         struct network network = fabric->network;
         fabric_free(fabric);
         for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
-            if (!candidate->possible(&network)) {
-                continue;
-            }
-            unsigned count = candidate->variants ? candidate->variants(&network, NULL) : 1;
-            for (unsigned v = 0; v < count; v++) {
+            const struct profile *profile = candidate->wants_ports ? &all_ports : &ipsc860;
+            const struct plan_request request = {
+                .operation = ECUBE_EXCHANGE, .bytes = SPACE_AT, .profile = profile};
+            for (unsigned v = 0; v < candidate_variants(candidate, &network, &request); v++) {
                 candidate_words(candidate, &network, v, words);
-                takes_what_is_predicted(names[n], words);
+                takes_what_is_predicted(names[n], words, profile);
             }
         }
     }

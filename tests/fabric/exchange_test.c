@@ -10,8 +10,8 @@
 #include "tests/fabric/fabric.h"
 #include "tests/testing.h"
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct profile unit = {1000, 1000, 1000, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
+static const struct profile unit = {1000, 1000, 1000, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 static uint8_t pattern(unsigned src, unsigned dst, unsigned i)

@@ -21,7 +21,7 @@ enum {
     DATA_BYTES = 2 * (SPACE_BYTES + TABLE_BYTES)
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 static const struct ecube_abi_collective call = {.operation = ECUBE_EXCHANGEV,
                                                  .block_bytes = ECUBE_EXCHANGEV_BYTES,

@@ -553,7 +553,7 @@ bool fabric_start(struct fabric *fabric)
 
 struct fabric *fabric_started(unsigned dims, uint32_t data_bytes, uint64_t seed)
 {
-    static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+    static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
     static const struct memory_fault no_fault;
     struct fabric *fabric = fabric_make(dims, data_bytes, seed, no_fault, ipsc860);
 
@@ -569,7 +569,7 @@ void *fabric_at(struct fabric *fabric, unsigned rank, uint32_t address)
 int32_t fabric_message(struct fabric *fabric, unsigned rank, uint32_t call, int32_t peer,
                        int32_t tag, uint32_t data, uint32_t bytes)
 {
-    struct ecube_abi_message message = {data, bytes, peer, tag};
+    struct ecube_abi_message message = {data, bytes, peer, tag, fabric->paths};
     uint32_t arguments[4] = {ARGUMENTS};
     int32_t result = E_TIMEOUT;
 

@@ -15,7 +15,7 @@
 #include "wire/crc.h"
 #include "wire/frame.h"
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 static struct ecube_abi_collective exchange_of(unsigned count, uint32_t bytes)

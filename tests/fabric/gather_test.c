@@ -24,10 +24,10 @@ enum {
     FAILS_MAX = 400
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct profile slow_host = {65425, 9575, 425, 4000, 0};
-static const struct profile fast_host = {65425, 9575, 425, 500, 0};
-static const struct profile unit = {1000, 1000, 1000, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
+static const struct profile slow_host = {65425, 9575, 425, 4000, 0, 1};
+static const struct profile fast_host = {65425, 9575, 425, 500, 0, 1};
+static const struct profile unit = {1000, 1000, 1000, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 /* A machine whose programs have left something, and the memory for it. */
@@ -254,8 +254,9 @@ static const char *const networks[] = {"cube:0",    "cube:1",    "cube:3",   "ri
 
 TEST(what_programs_have_left_comes_in_the_time_that_is_predicted)
 {
-    static const struct profile profiles[] = {
-        {65425, 9575, 425, 1500, 0}, {65425, 9575, 425, 500, 0}, {1000, 1000, 1000, 4000, 1}};
+    static const struct profile profiles[] = {{65425, 9575, 425, 1500, 0, 1},
+                                              {65425, 9575, 425, 500, 0, 7},
+                                              {1000, 1000, 1000, 4000, 1, 3}};
     uint32_t (*const sizes[])(uint32_t) = {equal, small, nothing, unequal};
 
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
@@ -266,6 +267,17 @@ TEST(what_programs_have_left_comes_in_the_time_that_is_predicted)
             free_left(&left);
         }
     }
+}
+
+/* Set-up of the host's link is more than 32 bits of ns. */
+TEST(what_programs_have_left_comes_in_the_predicted_time_to_the_slowest_host)
+{
+    static const struct profile slowest = {1000000000, 1000000000, 100000, 60000, 0, 256};
+    struct left left = make("torus:3x2", slowest, 77, unequal);
+
+    gather(&left);
+    check_gathered(&left);
+    free_left(&left);
 }
 
 /* Over host links of their own ranges send at the same time, each its parts one after another. */

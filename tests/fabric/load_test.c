@@ -16,7 +16,7 @@
 
 enum { DATA_BYTES = 2 << 20 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 static void load_random(const char *network, uint64_t seed, struct memory_fault fault)
@@ -125,7 +125,7 @@ static struct bundle *point_make(const struct point *p, uint64_t *seed)
 
 static void expect_point(const struct point *p)
 {
-    const struct profile profile = {(uint32_t)p->beta_ns, 0, TAU_NS, 1500, 0};
+    const struct profile profile = {(uint32_t)p->beta_ns, 0, TAU_NS, 1500, 0, 1};
     struct fabric *fabric = fabric_make(p->dims, 1 << 16, p->dims, no_fault, profile);
     struct bundle *bundle = point_make(p, &fabric->seed);
     const struct controller *controller = &fabric->controller;
@@ -219,6 +219,7 @@ static void load_over(const char *network, unsigned links, enum strategy strateg
                                        profile.xi_ns * sigma / 1000 + profile.tau_ns * sigma / 1000,
                                    .hop_ns = (uint64_t)profile.tau_ns + profile.element_ns,
                                    .tau_ns = profile.element_ns,
+                                   .element_bytes = profile.element_bytes,
                                    .list = &list};
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
@@ -243,8 +244,9 @@ TEST(a_download_over_any_number_of_host_links_takes_the_predicted_time)
     static const char *const networks[] = {"cube:2",    "cube:3",    "cube:4",   "cube:5",
                                            "ring:7",    "ring:12",   "mesh:3x4", "mesh:5x3",
                                            "torus:4x3", "torus:5x5", "ring:2",   "cube:0"};
-    static const struct profile profiles[] = {
-        {65425, 9575, 425, 1500, 0}, {65425, 9575, 425, 100, 0}, {65425, 9575, 425, 1500, 1}};
+    static const struct profile profiles[] = {{65425, 9575, 425, 1500, 0, 1},
+                                              {65425, 9575, 425, 100, 0, 7},
+                                              {65425, 9575, 425, 1500, 1, 1}};
     uint64_t seed = 100;
 
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
@@ -255,6 +257,16 @@ TEST(a_download_over_any_number_of_host_links_takes_the_predicted_time)
                 load_over(networks[n], links, (enum strategy)strategy, profiles[seed % 3], seed);
             }
         }
+    }
+}
+
+/* Set-up of its link is more than 32 bits of ns. */
+TEST(a_download_from_the_slowest_host_takes_the_predicted_time)
+{
+    static const struct profile slowest = {1000000000, 1000000000, 100000, 60000, 0, 256};
+
+    for (int strategy = 0; strategy < STRATEGIES; strategy++) {
+        load_over("mesh:2x3", 1, (enum strategy)strategy, slowest, 1000 + (uint64_t)strategy);
     }
 }
 
@@ -550,4 +562,110 @@ TEST(what_finds_no_room_to_be_passed_on_is_told)
     assert_int_equal(fabric->nodes[0].node->program, PROGRAM_NONE);
     fabric_free(fabric);
     bundle_free(bundle);
+}
+
+/* Maps ----------------------------------------------------------------------------------------- */
+
+enum { MAPPED = 4 };
+
+/* Each program has begun, or the host has heard of its end. */
+static bool all_have_begun(struct fabric *fabric)
+{
+    unsigned begun = 0;
+
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        struct fabric_node *node = &fabric->nodes[rank];
+        struct node_start start;
+        node->started = node->started || node_take_start(node->node, &start);
+        begun += node->started;
+    }
+    return begun + fabric->told[EVENT_EXIT] == fabric->count;
+}
+
+static struct load_map good_map(uint8_t table[LOAD_MAP_HEADER_BYTES + 4 * MAPPED])
+{
+    struct load_map fields = {.nodes = MAPPED, .kind = NETWORK_RING, .dims = 1, .sizes = {MAPPED}};
+
+    load_map_pack(table, &fields);
+    for (uint32_t rank = 0; rank < MAPPED; rank++) {
+        load_map_put(table, MAPPED, rank, rank ^ rank / 2);
+    }
+    return fields;
+}
+
+/* A load with this map, so many bytes of it, on cube:2, until its programs run or have ended. */
+static struct fabric *load_map(const uint8_t *table, uint32_t bytes)
+{
+    struct fabric *fabric = fabric_make(2, 4096, 11, no_fault, ipsc860);
+    struct bundle *bundle = bundle_make(fabric->count);
+
+    bundle_add(bundle, (struct load_segment){.count = MAPPED, .bytes = 64}, &fabric->seed);
+    bundle_add(bundle, (struct load_segment){.count = MAPPED, .bytes = bytes, .flags = LOAD_MAP},
+               &fabric->seed);
+    memcpy(bundle->strings[1], table, bytes);
+    sha256_of(bundle->strings[1], bytes, bundle->digests[1][0]);
+    bundle_seal(bundle);
+    assert_true(fabric_run(fabric, bundle_has_booted));
+    assert_int_equal(bundle_load(fabric, bundle), CONTROLLER_OK);
+    assert_true(fabric_run(fabric, bundle_is_over));
+    controller_run(&fabric->controller, fabric->now_us);
+    assert_true(fabric_run(fabric, all_have_begun));
+    bundle_free(bundle);
+    return fabric;
+}
+
+/* No program begins, and each node says why; the next load without a map runs. */
+static void map_is_refused(const uint8_t *table, uint32_t bytes)
+{
+    struct fabric *fabric = load_map(table, bytes);
+
+    assert_int_equal(fabric->told[EVENT_EXIT], MAPPED);
+    for (unsigned rank = 0; rank < MAPPED; rank++) {
+        assert_int_equal(fabric->nodes[rank].node->exit_status, E_FORMAT);
+        assert_false(fabric->nodes[rank].started);
+        assert_null(fabric->nodes[rank].node->router.network.map);
+    }
+    assert_true(fabric_load(fabric));
+    fabric_free(fabric);
+}
+
+TEST(a_map_that_is_a_permutation_of_this_network_is_taken)
+{
+    uint8_t table[LOAD_MAP_HEADER_BYTES + 4 * MAPPED];
+
+    good_map(table);
+    struct fabric *fabric = load_map(table, sizeof table);
+    for (unsigned rank = 0; rank < MAPPED; rank++) {
+        assert_true(fabric->nodes[rank].started);
+        assert_int_equal(map_rank(fabric->nodes[rank].node, rank), rank ^ rank / 2);
+    }
+    fabric_free(fabric);
+}
+
+TEST(a_map_that_is_none_of_this_network_ends_the_programs_before_they_begin)
+{
+    uint8_t table[LOAD_MAP_HEADER_BYTES + 4 * MAPPED];
+    struct load_map fields = good_map(table);
+
+    load_map_put(table, MAPPED, 3, 3); /* where rank 2 is */
+    map_is_refused(table, sizeof table);
+    good_map(table);
+    table[LOAD_MAP_HEADER_BYTES + 2 * 3] = MAPPED; /* a node that there is not */
+    map_is_refused(table, sizeof table);
+    good_map(table);
+    map_is_refused(table, sizeof table - 1); /* it is cut off */
+    fields.nodes = MAPPED / 2;               /* of another network */
+    load_map_pack(table, &fields);
+    map_is_refused(table, sizeof table);
+    fields = good_map(table);
+    fields.sizes[0] = MAPPED + 1; /* ranks that form a larger one */
+    load_map_pack(table, &fields);
+    map_is_refused(table, sizeof table);
+    fields.kind = 77; /* or nothing that there is */
+    load_map_pack(table, &fields);
+    map_is_refused(table, sizeof table);
+    fields = good_map(table);
+    fields.dims = LOAD_MAP_DIMS_MAX + 1;
+    load_map_pack(table, &fields);
+    map_is_refused(table, sizeof table);
 }

@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 40, PLAN_TURNS = 100, US_PER_MS = 1000, PLACE_BYTES = 8 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 static void note(struct neighbours *all, struct heard what)
@@ -293,9 +293,15 @@ void neighbour_refuses(struct neighbours *all, unsigned rank, int reason)
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes)
 {
+    neighbour_opens_at(all, rank, match, NEIGHBOUR_TAG, flags, bytes);
+}
+
+void neighbour_opens_at(struct neighbours *all, unsigned rank, uint32_t match, uint32_t tag,
+                        uint8_t flags, uint32_t bytes)
+{
     struct circuit_source source = {.dst = 0,
                                     .match = match,
-                                    .tag = NEIGHBOUR_TAG,
+                                    .tag = tag,
                                     .flags = flags,
                                     .generation = all->fabric->runs,
                                     .data = {fabric_at(all->fabric, rank, FABRIC_DATA)},

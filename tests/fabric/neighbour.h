@@ -70,6 +70,10 @@ void neighbours_enter(struct neighbours *all);
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes);
 
+/* The same with another tag: of a share, where it begins. */
+void neighbour_opens_at(struct neighbours *all, unsigned rank, uint32_t match, uint32_t tag,
+                        uint8_t flags, uint32_t bytes);
+
 /* A neighbour refuses the circuit that it holds. */
 void neighbour_refuses(struct neighbours *all, unsigned rank, int reason);
 

@@ -16,7 +16,7 @@
 enum { SHORT = 24, LONG = 20000, ROUNDS = 400, MESSAGES = 4 };
 
 static const struct memory_fault no_fault, rare = {.drop_per_million = 200};
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const char *const networks[] = {"ring:1",    "ring:2",    "ring:5",      "ring:16",
                                        "mesh:1x7",  "mesh:3x4",  "mesh:5x1x3",  "torus:2x2",
                                        "torus:3x3", "torus:4x4", "torus:3x4x2", "cube:4"};

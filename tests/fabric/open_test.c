@@ -25,7 +25,7 @@ enum {
     DATA_BYTES = (OPEN * PLACE_BYTES + 2 * OPEN * MESSAGE_BYTES) / 2 + 1024
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 static const struct memory_fault losses = {.flip_per_million = 5000, .drop_per_million = 5000};
 static const char *const networks[] = {"cube:3", "ring:5", "mesh:3x4", "torus:3x3", "cube:1"};
@@ -115,7 +115,8 @@ static void begin_all(struct fabric *fabric, struct begun *begun, uint64_t *seed
         uint32_t rank = random_below(seed, fabric->count);
         for (unsigned k = 1 + random_below(seed, 4); k > 0 && at[rank] < OPEN; k--) {
             unsigned i = at[rank]++;
-            begun->requests[rank][i] = fabric_collective_with(fabric, rank, &begun->calls[i]);
+            const struct ecube_abi_collective called = collective_called(&begun->calls[i]);
+            begun->requests[rank][i] = fabric_collective_with(fabric, rank, &called);
             assert_true(begun->requests[rank][i] >= 0);
             if (messages) {
                 begin_message(fabric, begun, rank, i);
@@ -264,6 +265,7 @@ static struct ecube_abi_result computes_and_waits(struct fabric *fabric, uint32_
 static void overlaps(struct fabric *fabric, const struct ecube_abi_collective *call)
 {
     const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
+    const struct ecube_abi_collective called = collective_called(call);
     uint64_t predicted_ns = collective_predicted(fabric, call).model_ns, latest_ns = 0;
     int32_t requests[NODES_MAX];
 
@@ -273,7 +275,7 @@ static void overlaps(struct fabric *fabric, const struct ecube_abi_collective *c
     collective_all_call(fabric, &align);
     uint64_t begin_ns = fabric_clock(fabric, 0);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
-        requests[rank] = fabric_collective_with(fabric, rank, call);
+        requests[rank] = fabric_collective_with(fabric, rank, &called);
     }
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         uint64_t work_ns = predicted_ns * (rank % 4) / 2 / PIECES * PIECES;

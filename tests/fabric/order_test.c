@@ -37,7 +37,7 @@ struct outcome {
     uint64_t clock_ns[NODES];
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 
 static void end_jam(struct jam *jam)

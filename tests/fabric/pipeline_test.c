@@ -52,6 +52,7 @@ static uint64_t predicted_ns(const struct fabric *fabric, const struct bundle *b
                                                    profile->tau_ns * sigma / 1000,
                                    .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
                                    .tau_ns = profile->element_ns,
+                                   .element_bytes = profile->element_bytes,
                                    .list = &list};
 
     return download_replay_ns(&costs, &fabric->network, bundle->messages, bundle->message_count);
@@ -102,7 +103,8 @@ static struct profile draw_profile(uint64_t *seed)
     return (struct profile){.xi_ns = random_below(seed, 3) ? random_below(seed, 100000) : 0,
                             .tau_ns = random_below(seed, 3) ? random_below(seed, 20000) : 0,
                             .element_ns = random_below(seed, 1000),
-                            .sigma_permille = (uint16_t)random_below(seed, 3000)};
+                            .sigma_permille = (uint16_t)random_below(seed, 3000),
+                            .element_bytes = (uint16_t)random_below(seed, 40)};
 }
 
 static void load_random(const char *network, uint64_t seed, struct memory_fault fault)
@@ -154,7 +156,7 @@ TEST(also_over_links_that_lose_and_damage_bytes)
 /* Bytes of a parcel that are one at most, so it is as many circuits as bytes. */
 TEST(a_parcel_may_be_one_byte)
 {
-    static const struct profile profile = {65425, 9575, 425, 1500, 0};
+    static const struct profile profile = {65425, 9575, 425, 1500, 0, 1};
     struct fabric *fabric = fabric_make_named("ring:4", DATA_BYTES, 3, no_fault, profile);
     struct bundle *bundle = bundle_make(fabric->count);
 
@@ -181,7 +183,7 @@ enum { NARROW_BYTES = 20000, NARROW_STEP = 9000, NARROW_PARCEL = 1000 };
 
 static struct narrow narrow_make(uint64_t seed)
 {
-    static const struct profile profile = {65425, 9575, 425, 1500, 0};
+    static const struct profile profile = {65425, 9575, 425, 1500, 0, 1};
     struct narrow n = {.fabric = fabric_make(3, DATA_BYTES, seed, no_fault, profile),
                        .bundle = bundle_make(8)};
 
@@ -272,7 +274,7 @@ TEST(three_parcels_find_room_where_whole_messages_find_none)
 /* On a ring each circuit of the line takes the one link between two nodes. */
 TEST(each_link_carries_what_the_nodes_behind_it_need_once)
 {
-    static const struct profile profile = {65425, 9575, 425, 1500, 0};
+    static const struct profile profile = {65425, 9575, 425, 1500, 0, 1};
 
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct fabric *fabric = fabric_make_named("ring:6", DATA_BYTES, seed, no_fault, profile);
@@ -356,7 +358,7 @@ TEST(what_is_wrong_at_a_node_is_sent_to_it_again)
 TEST(a_download_in_parcels_is_followed_by_any_other)
 {
     struct narrow n = narrow_make(15);
-    const struct profile profile = {65425, 9575, 425, 1500, 0};
+    const struct profile profile = {65425, 9575, 425, 1500, 0, 1};
 
     for (unsigned i = 0; i < 3; i++) {
         n.bundle->messages[0].parcel_bytes = i == 1 ? 0 : NARROW_PARCEL * (1 + i);

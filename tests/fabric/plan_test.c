@@ -41,7 +41,7 @@ struct tampering {
 };
 
 static struct tampering tampering;
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 
 const uint8_t *__real_plan_cache_part(struct plan_cache *cache, const struct plan_request *request,

@@ -18,7 +18,7 @@ enum { FLOWS_MAX = 8, SLICE_MAX = 70000, RUBBISH = 0xee, NOT_TOLD = 1 };
 
 static const struct memory_fault no_fault,
     faults = {.flip_per_million = 5000, .drop_per_million = 5000};
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 /* A circuit, and what its owners know of it. */
 struct flow {

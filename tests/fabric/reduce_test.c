@@ -12,9 +12,16 @@
 #include "tests/fabric/fabric.h"
 #include "tests/testing.h"
 
-enum { NODES_MAX = 16, VECTOR_MAX = 9999, SPACE_AT = 16 * 1024, ROOT = 1, VARIANT = 3 };
+enum {
+    NODES_MAX = 16,
+    VECTOR_MAX = 9999,
+    SPACE_AT = 16 * 1024,
+    MEMORY = 12 * SPACE_AT,
+    ROOT = 1,
+    VARIANT = 3
+};
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static const struct memory_fault no_fault;
 static const struct memory_fault losses = {.flip_per_million = 20000, .drop_per_million = 20000};
 static const uint32_t operations[] = {ECUBE_REDUCE, ECUBE_ALLREDUCE, ECUBE_SCAN};
@@ -123,7 +130,11 @@ static void reduce_one(struct fabric *fabric, const struct plan *plan, uint32_t 
         requests[rank] = fabric_collective(fabric, rank, &call);
     }
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        int status = fabric_wait(fabric, rank, requests[rank]).status;
+        if (status != E_OK) {
+            fail_msg("%s by %s %u: status %d", operation_name(plan->operation),
+                     plan_algorithm(plan), plan->variant, status);
+        }
     }
     check(fabric, plan, &call);
 }
@@ -169,8 +180,7 @@ static void on_network(const char *name, struct memory_fault fault)
 
     for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++) {
         for (unsigned i = 0; (candidate = candidate_of(operations[o], i)); i++) {
-            struct fabric *fabric =
-                fabric_make_named(name, 2 * SPACE_AT, 1 + plans, fault, ipsc860);
+            struct fabric *fabric = fabric_make_named(name, MEMORY, 1 + plans, fault, ipsc860);
             if (candidate->possible(&fabric->network)) {
                 struct plan *plan = laid(&fabric->network, candidate);
                 assert_true(fabric_start(fabric));

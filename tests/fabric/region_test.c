@@ -25,7 +25,7 @@ enum {
     FAILS_MAX = 300
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 static const char *const networks[] = {"cube:0",   "cube:1",   "cube:3",    "ring:3",   "ring:8",
                                        "mesh:2x3", "mesh:4x3", "torus:3x3", "torus:5x2"};
@@ -299,7 +299,7 @@ static uint32_t all(uint32_t rank)
 }
 
 static const struct profile profiles[] = {
-    {65425, 9575, 425, 1500, 0}, {65425, 9575, 425, 500, 0}, {1000, 1000, 1000, 4000, 1}};
+    {65425, 9575, 425, 1500, 0, 1}, {65425, 9575, 425, 500, 0, 7}, {1000, 1000, 1000, 4000, 1, 3}};
 
 /* Tests --------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 
 enum { FIRST = 0, PACKETS = 20 * CONTROL_WINDOW };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static const struct memory_fault no_fault;
 /* All are reached by way of node 1, over five links. Over each up to three packets lie
  * unacknowledged, for the fourth is acknowledged at once: more than a window. */

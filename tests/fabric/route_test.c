@@ -17,7 +17,7 @@ enum { ARRIVED_AT = FABRIC_DATA + 4096, TAG = 9 };
 
 /* Faults that are possible, and too rare to come: frames have checks. */
 static const struct memory_fault no_fault, checked = {.drop_per_million = 1};
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 /* A message of node 0 to `dst` on a route, and the receive for it; the model time that it takes,
  * when all links are free. */

@@ -27,7 +27,7 @@ enum {
 
 static const struct memory_fault no_fault,
     faults = {.flip_per_million = 3000, .drop_per_million = 3000};
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 struct planned {
     uint32_t step, from, to, bytes;

@@ -231,6 +231,17 @@ TEST_WITH(no_run_with_an_error_ends_well, begin, end)
               "rank 4: ecube_send: the program of rank 3 has ended, in main (a.c:7)\n");
 }
 
+/* Rank 1 ends all, with status 0; another hears of it before it is stopped. */
+TEST_WITH(who_hears_of_an_end_of_all_adds_nothing, begin, end)
+{
+    struct fixture *f = *state;
+
+    fail_collective(f, 0, E_PEER_GONE, 1);
+    errors_ended(&f->errors, 1, false, 0, 0);
+    assert_int_equal(errors_end(&f->errors, true, 0), 0);
+    expect(f, "");
+}
+
 TEST_WITH(bystanders_of_a_disagreement_are_not_told, begin, end)
 {
     struct fixture *f = *state;

@@ -135,7 +135,7 @@ static struct made *make(void)
         made->files[4].starts[i] = i * UINT64_C(10);
     }
     const struct job_contents contents = {.request = &made->request,
-                                          .nodes = NODES,
+                                          .network = &network,
                                           .records = &made->records,
                                           .images = made->images,
                                           .files = made->files};

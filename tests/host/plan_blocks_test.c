@@ -98,13 +98,17 @@ TEST(what_is_sent_is_named_as_the_spaces_say)
 {
     static const struct {
         uint32_t operation, name; /* of slot 1 that node 1 sends */
-    } wanted[] = {{ECUBE_EXCHANGE, 1 * 2 + 1}, {ECUBE_SCATTER, 1}, {ECUBE_REDUCE, 1}};
+    } wanted[] = {{ECUBE_EXCHANGE, 1 * 2 + 1},
+                  {ECUBE_SCATTER, 1},
+                  {ECUBE_REDUCE, 1},
+                  {ECUBE_GATHER, 1 * 2 + 1}};
     const struct plan_extent second = {.space = SPACE_SEND, .first = 1, .length = 1};
 
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct small small;
         struct plan_blocks blocks;
-        begin(&small, wanted[i].operation, wanted[i].operation == ECUBE_REDUCE ? 2 : 1);
+        bool cut = wanted[i].operation == ECUBE_REDUCE || wanted[i].operation == ECUBE_GATHER;
+        begin(&small, wanted[i].operation, cut ? 2 : 1);
         small.plan.root = operation_of(wanted[i].operation)->rooted;
         add(&small, 0, 1, 0, second, scratch);
         plan_blocks_begin(&blocks, &small.plan);

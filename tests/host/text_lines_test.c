@@ -44,7 +44,7 @@ static struct fixture *make_fixture(void)
 
     f->teller = (struct teller){.context = f, .print = note_line};
     for (uint32_t rank = 0; rank < NODES; rank++) {
-        text_lines_begin(&f->nodes[rank], JOB, rank);
+        text_lines_begin(&f->nodes[rank], JOB, rank, rank);
     }
     return f;
 }
@@ -55,7 +55,7 @@ static void free_fixture(struct fixture *f)
         free(f->lines[i].text);
     }
     for (uint32_t rank = 0; rank < NODES; rank++) {
-        text_lines_begin(&f->nodes[rank], 0, rank);
+        text_lines_begin(&f->nodes[rank], 0, rank, rank);
     }
     free(f);
 }
@@ -73,8 +73,8 @@ static void tell_taken(struct fixture *f, uint32_t rank)
 
 static void read_line(struct fixture *f, const struct line_receipt *receipt)
 {
-    text_lines_written(&f->nodes[receipt->rank], receipt->bytes);
-    tell_taken(f, receipt->rank);
+    text_lines_written(&f->nodes[receipt->node], receipt->bytes);
+    tell_taken(f, receipt->node);
 }
 
 static void hear(struct fixture *f, uint32_t rank, enum ecube_stream stream, const char *text,

@@ -80,7 +80,7 @@ static struct traveller *enter(struct course *course, unsigned number, unsigned 
     if (node->step != (long)step) {
         node->before = node->step;
         node->step = step;
-        node->sent = node->received = false;
+        node->sent = node->received = 0;
         node->begun = node->begun_now;
         node->ended = node->ended_now;
     }
@@ -103,14 +103,16 @@ static void take_time(struct course *course, const struct course_circuit *circui
     }
     t = later(t, circuit->ahead_to ? to->begun : to->ended);
     if (!rule->all_port) {
-        t = later(t, later(from->send_free, to->receive_free));
+        t = later(t, later(from->send_free[circuit->port], to->receive_free[circuit->port]));
     }
-    uint64_t done = t + (circuit->hops + circuit->bytes - 1) * rule->element;
+    uint64_t width = rule->element_bytes;
+    uint64_t elements = circuit->bytes / width + (circuit->bytes % width > 0);
+    uint64_t done = t + (circuit->hops + elements - 1) * rule->element;
     for (unsigned i = 0; i < circuit->hops; i++) {
         course->link_free[link_of(course, circuit, i)] = done;
         course->link_count[link_of(course, circuit, i)]++;
     }
-    from->send_free = to->receive_free = done;
+    from->send_free[circuit->port] = to->receive_free[circuit->port] = done;
     from->begun_now = later(from->begun_now, t);
     to->begun_now = later(to->begun_now, t);
     from->ended_now = later(from->ended_now, done);
@@ -146,14 +148,15 @@ void course_pass(struct course *course, const struct course_circuit *circuit)
         course_fails(course, "step %u: it is not the turn of %u's circuit to %u", circuit->step,
                      circuit->from, circuit->to);
     }
-    if (from->sent || to->received) {
+    if ((from->sent | to->received) >> circuit->port & 1) {
         course_fails(course, "step %u: %u sends twice, or %u receives twice", circuit->step,
                      circuit->from, circuit->to);
     }
     if (course->fault[0]) {
         return;
     }
-    from->sent = to->received = true;
+    from->sent |= 1u << circuit->port;
+    to->received |= 1u << circuit->port;
     take_time(course, circuit, from, to);
     tell(course, circuit);
     course->hops += circuit->hops;

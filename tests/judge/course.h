@@ -10,7 +10,7 @@
  * keeps for others.
  *
  * Time of a circuit of i hops and k bytes: t = issue + xi; per hop t = max(t, link free) + tau;
- * begin = max(t, receiver ready, and with one port: send port free, receive port free); done =
+ * begin = max(t, receiver ready, and where ports count: send port free, receive port free); done =
  * begin + (i + k - 1) elements. Issue and ready are when the node's circuits of earlier steps are
  * done, or, ahead, have begun.
  *
@@ -24,24 +24,27 @@
 enum { COURSE_WORDS_MAX = 160 };
 
 struct rule {
-    uint64_t xi, tau, element;
-    bool all_port;
+    uint64_t xi, tau, element, element_bytes;
+    bool all_port; /* ports do not count */
 };
 
 struct course_circuit {
-    unsigned step, from, to, hops;
-    const unsigned *path;  /* hops + 1 nodes */
+    unsigned step, port, from, to, hops; /* it leaves and comes by a port of that number */
+    const unsigned *path;                /* hops + 1 nodes */
     const uint16_t *turns; /* of each hop: so many circuits go over the link before; NULL: any */
     bool ahead_from, ahead_to;
     uint64_t bytes;
 };
 
+enum { COURSE_PORTS_MAX = 16 };
+
 /* A node: the last step in which it had a circuit, and the one before that; when it was through
  * with those before. */
 struct traveller {
     long step, before;
-    bool sent, received;
-    uint64_t begun, ended, begun_now, ended_now, send_free, receive_free;
+    unsigned sent, received; /* masks of ports */
+    uint64_t begun, ended, begun_now, ended_now;
+    uint64_t send_free[COURSE_PORTS_MAX], receive_free[COURSE_PORTS_MAX];
 };
 
 /* All circuits of a run, one after the other. */

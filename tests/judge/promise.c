@@ -112,6 +112,7 @@ static const struct promise promises[ECUBE_OPERATIONS] = {
     [ECUBE_SCAN] = {"scan", BLOCKS_SEGMENTS, BLOCKS_SEGMENTS, .combines = true, .prefix = true},
     [ECUBE_SHIFT] = {"shift", BLOCKS_OWN, BLOCKS_SHIFTED},
     [ECUBE_REVERSE] = {"reverse", BLOCKS_OWN, BLOCKS_REVERSED},
+    [ECUBE_ALL_TO_SOME] = {"all_to_some", BLOCKS_GIVEN, BLOCKS_GOTTEN},
 };
 
 const struct promise *promise_numbered(unsigned operation)
@@ -129,20 +130,107 @@ const struct promise *promise_named(const char *name)
     return NULL;
 }
 
+/* From all to some ------------------------------------------------------------------------------
+ */
+
+/* How far the block of a slot goes: ahead, or behind if negative. All powers of two below the
+ * number of nodes, ahead and behind, but half of the nodes once; by a root of 1 also 1 and -1 once
+ * more; by one of 2 and more a single one of them. 0: there is no such slot. */
+static long hop_of(const struct task *task, unsigned slot)
+{
+    unsigned nodes = task->shape.nodes, wanted = task->root >= 2 ? task->root - 2 : slot, at = 0;
+
+    if (task->root >= 2 && slot > 0) {
+        return 0;
+    }
+    for (long far = 1; far < (long)nodes; far *= 2) {
+        if (at++ == wanted) {
+            return far;
+        }
+        if (2 * far != (long)nodes && at++ == wanted) {
+            return -far;
+        }
+    }
+    if (task->root != 1 || nodes < 2 || wanted > at + 1) {
+        return 0;
+    }
+    return wanted == at ? 1 : -1;
+}
+
+/* Of a cube the node at a place of its Gray code, by reflection: the second half is the first one
+ * backwards, with the highest bit. */
+static unsigned at_place(const struct shape *shape, unsigned place)
+{
+    unsigned node = 0;
+
+    for (unsigned half = shape->nodes / 2; shape->cube && half > 0; half /= 2) {
+        if (place >= half) {
+            node += half;
+            place = 2 * half - 1 - place;
+        }
+    }
+    return shape->cube ? node : place;
+}
+
+static unsigned place_of(const struct shape *shape, unsigned node)
+{
+    unsigned place = 0;
+
+    while (at_place(shape, place) != node) {
+        place++;
+    }
+    return place;
+}
+
+/* The node whose block comes over such a hop. */
+static unsigned behind_hop(const struct task *task, unsigned node, long hop)
+{
+    long nodes = (long)task->shape.nodes, place = (long)place_of(&task->shape, node) - hop;
+
+    return at_place(&task->shape, (unsigned)((place + nodes) % nodes));
+}
+
+unsigned task_hop(const struct task *task, const char *name)
+{
+    char sign = name[0];
+    bool again = name[0] && name[1] == sign;
+    char *end;
+    long hop = 1L << strtoul(name + 1 + again, &end, 10) % 32, twice = again ? 1 : 0;
+
+    if ((sign != '+' && sign != '-') || end == name + 1 + again || *end) {
+        return NOWHERE;
+    }
+    for (unsigned slot = 0; hop_of(task, slot) != 0; slot++) {
+        if (hop_of(task, slot) == (sign == '+' ? hop : -hop) && twice-- == 0) {
+            return slot;
+        }
+    }
+    return NOWHERE;
+}
+
+/* Slots and blocks ------------------------------------------------------------------------------
+ */
+
 unsigned task_slots(const struct task *task, unsigned node, bool gets)
 {
     const struct promise *promise = task->promise;
+    unsigned hops = 0;
 
     if ((gets ? promise->root_gets : promise->root_gives) && node != task->root) {
         return 0;
     }
     switch (gets ? promise->get : promise->give) {
     case BLOCKS_NONE: return 0;
-    case BLOCKS_SEGMENTS: return task->segments;
-    case BLOCKS_EVERY:
+    case BLOCKS_EVERY: return task->shape.nodes * task->segments;
+    case BLOCKS_GIVEN:
+    case BLOCKS_GOTTEN:
+        while (hop_of(task, hops) != 0) {
+            hops++;
+        }
+        return hops;
     case BLOCKS_FROM:
     case BLOCKS_TO: return task->shape.nodes;
-    default: return 1;
+    default: return task->segments;
     }
 }
 
@@ -162,14 +250,16 @@ static unsigned backwards(const struct shape *shape, unsigned mask, unsigned nod
 
 unsigned task_block(const struct task *task, unsigned node, bool gets, unsigned slot)
 {
-    unsigned nodes = task->shape.nodes;
+    unsigned nodes = task->shape.nodes, m = task->segments;
 
     switch (gets ? task->promise->get : task->promise->give) {
-    case BLOCKS_OWN: return node;
+    case BLOCKS_OWN: return node * m + slot;
     case BLOCKS_FROM: return node * nodes + slot;
     case BLOCKS_TO: return slot * nodes + node;
-    case BLOCKS_SHIFTED: return (node + nodes - task->root) % nodes;
-    case BLOCKS_REVERSED: return backwards(&task->shape, task->root, node);
+    case BLOCKS_SHIFTED: return (node + nodes - task->root) % nodes * m + slot;
+    case BLOCKS_REVERSED: return backwards(&task->shape, task->root, node) * m + slot;
+    case BLOCKS_GIVEN: return node * HOPS_MAX + slot;
+    case BLOCKS_GOTTEN: return behind_hop(task, node, hop_of(task, slot)) * HOPS_MAX + slot;
     default: return slot;
     }
 }
@@ -179,8 +269,9 @@ size_t task_blocks(const struct task *task)
     size_t nodes = task->shape.nodes;
 
     return task->promise->give == BLOCKS_FROM       ? nodes * nodes
+           : task->promise->give == BLOCKS_GIVEN    ? nodes * HOPS_MAX
            : task->promise->give == BLOCKS_SEGMENTS ? task->segments
-                                                    : nodes;
+                                                    : nodes * task->segments;
 }
 
 unsigned task_givers(const struct task *task, unsigned node)
@@ -196,7 +287,7 @@ static uint64_t segment_at(const struct task *task, uint64_t segment, uint64_t e
 
 uint64_t task_slot_bytes(const struct task *task, unsigned slot, uint32_t bytes, uint32_t element)
 {
-    if (task->promise->give != BLOCKS_SEGMENTS) {
+    if (task->promise->give != BLOCKS_SEGMENTS && task->segments == 1) {
         return bytes;
     }
     unsigned segment = slot % task->segments;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHAPE_DIMS_MAX = 16, SHAPE_PORTS_MAX = 16 };
+enum { SHAPE_DIMS_MAX = 16, SHAPE_PORTS_MAX = 16, HOPS_MAX = 40 };
 
 static const unsigned NOWHERE = UINT32_MAX;
 
@@ -36,7 +36,9 @@ unsigned shape_toward(const struct shape *shape, unsigned node, unsigned to);
 /* The node that a node becomes when node 0 is moved to `by`. */
 unsigned shape_moved(const struct shape *shape, unsigned node, unsigned by);
 
-/* Blocks, in the order of slots. Pairs are numbered sender * nodes + receiver. */
+/* Blocks, in the order of slots. Pairs are numbered sender * nodes + receiver, those of powers of
+ * two sender * HOPS_MAX + slot. Where a plan has m segments, all but these travel in so many parts:
+ * part i of a node's block is number node * m + i. */
 enum blocks {
     BLOCKS_NONE,
     BLOCKS_OWN,      /* the one of the node's number */
@@ -45,7 +47,9 @@ enum blocks {
     BLOCKS_FROM,     /* pairs: from the node to every one */
     BLOCKS_TO,       /* pairs: from every node to this one */
     BLOCKS_SHIFTED,  /* the one of the node that stands so far before it */
-    BLOCKS_REVERSED  /* the one of the node that stands so far from the other ends */
+    BLOCKS_REVERSED, /* the one of the node that stands so far from the other ends */
+    BLOCKS_GIVEN,    /* one for each power of two, to the one so far ahead and so far behind */
+    BLOCKS_GOTTEN    /* those of the nodes so far behind and so far ahead */
 };
 
 /* What an operation promises: who gives which blocks, and who gets which. */
@@ -72,6 +76,8 @@ const struct promise *promise_numbered(unsigned operation);
 /* How many slots a node has of what it gives, or gets; and the block of one of them. */
 unsigned task_slots(const struct task *task, unsigned node, bool gets);
 unsigned task_block(const struct task *task, unsigned node, bool gets, unsigned slot);
+/* The slot of a block named "+2" (by 2^2 ahead), "-0", "++0"; NOWHERE: there is none. */
+unsigned task_hop(const struct task *task, const char *name);
 /* Numbers of blocks are below this. */
 size_t task_blocks(const struct task *task);
 /* Whose parts a block is made of that a node gets: those of so many first ranks. */

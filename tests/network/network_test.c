@@ -4,48 +4,18 @@
 #include <string.h>
 
 #include "network/text.h"
+#include "tests/network/shapes.h"
 #include "tests/testing.h"
 
-enum { NODES = 64, SHAPES = 4000, LINKS = NODES * NETWORK_PORTS_MAX };
+enum { NODES = 64, LINKS = NODES * NETWORK_PORTS_MAX };
 
-static struct network shapes[SHAPES];
+static struct network shapes[SHAPES_MAX];
 static unsigned shape_count;
-
-static void add_shape(enum network_kind kind, const uint32_t *sizes, unsigned count)
-{
-    struct network *network = &shapes[shape_count];
-
-    assert_true(shape_count < SHAPES);
-    shape_count += network_make(network, kind, sizes, count);
-}
-
-/* All products of up to four sizes with at most NODES nodes. */
-static void add_products(uint32_t *sizes, unsigned count, uint32_t nodes)
-{
-    if (count > 0) {
-        add_shape(NETWORK_MESH, sizes, count);
-        add_shape(NETWORK_TORUS, sizes, count);
-    }
-    for (uint32_t size = 1; count < 4 && nodes * size <= NODES; size++) {
-        sizes[count] = size;
-        if (size > 1 || count < 2) {
-            add_products(sizes, count + 1, nodes * size);
-        }
-    }
-}
 
 static int make_shapes(void **state)
 {
-    uint32_t sizes[NETWORK_SIZES_MAX];
-
     (void)state;
-    for (unsigned dims = 0; dims <= 6; dims++) {
-        add_shape(NETWORK_CUBE, NULL, dims);
-    }
-    for (uint32_t size = 1; size <= NODES; size++) {
-        add_shape(NETWORK_RING, &size, 1);
-    }
-    add_products(sizes, 0, 1);
+    shape_count = shapes_make_all(shapes, NODES);
     assert_true(shape_count > 1000);
     return 0;
 }

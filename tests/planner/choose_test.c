@@ -17,9 +17,10 @@
 
 enum { INSIDE = 2, DRAWS = 60, FEW_DRAWS = 15, DESK_SIZES = 3000 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-static const struct profile quick_start = {500, 10, 425, 1000, 0};
-static const struct profile all_ports = {65425, 9575, 425, 1000, 1};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
+static const struct profile quick_start = {500, 10, 425, 1000, 0, 1};
+static const struct profile all_ports = {65425, 9575, 425, 1000, PORTS_ALL, 1};
+static const struct profile packets = {777, 55, 131, 1000, 0, 24};
 
 static uint64_t seed = 1;
 
@@ -45,15 +46,18 @@ static void complain(const struct contest *contest, const struct plan_request *r
     fail();
 }
 
-/* Whether a rival is proved for this machine: what needs one port alone is refused with all. */
+/* Whether a rival is no plan, or takes as much when it is proved: that its ports count, where nodes
+ * have all, is known then. */
 static bool is_refused(const struct contest *contest, const struct plan_request *request,
-                       uint32_t other)
+                       uint32_t other, uint64_t took)
 {
     const struct contestant *one = &contest->all[other];
     struct plan_fault fault;
     struct plan *plan = candidate_plan(one->candidate, one->number, one->variant, &contest->network,
                                        request, &fault);
-    bool refused = !plan;
+    bool refused =
+        !plan || plan_model_ns(plan, request->bytes, reduction_element_bytes(request->type),
+                               request->profile) >= took;
 
     plan_free(plan);
     return refused;
@@ -74,7 +78,8 @@ static void is_cheapest(struct contest *contest, struct plan_request request,
         if (one->number == plan->algorithm && one->variant == plan->variant) {
             found = contest_allows(contest, i, &request);
         } else if (contest_time(contest, i, &request, &other) &&
-                   (found ? other < took : other <= took) && !is_refused(contest, &request, i)) {
+                   (found ? other < took : other <= took) &&
+                   !is_refused(contest, &request, i, took)) {
             complain(contest, &request, plan, took, i, other);
         }
     }
@@ -169,6 +174,7 @@ TEST(no_other_plan_takes_less_on_other_machines)
     holds_everywhere("cube:2", &all_ports);
     holds_everywhere("ring:4", &quick_start);
     holds_everywhere("torus:2x2", &all_ports);
+    holds_everywhere("mesh:2x2", &packets);
 }
 
 /* Any size and any machine, so that thresholds and rests fall anywhere. */
@@ -181,8 +187,9 @@ static void holds_wherever_it_is_drawn(unsigned draws)
 
     for (unsigned i = 0; i < draws; i++) {
         struct network network = network_of(names[random_below(sizeof names / sizeof names[0])]);
-        struct profile profile = {random_below(100000), random_below(20000), 1 + random_below(1000),
-                                  1000, (uint8_t)random_below(2)};
+        struct profile profile = {random_below(100000),     random_below(20000),
+                                  1 + random_below(1000),   1000,
+                                  (uint8_t)random_below(2), (uint16_t)random_below(10)};
         struct plan_request request = {.operation = operations[i % 5], .profile = &profile};
         if (operation_of(request.operation)->reduces) {
             request.type = i % 2 ? ECUBE_FLOAT : ECUBE_INT16;
@@ -203,7 +210,8 @@ TEST_LONG(no_other_plan_takes_less_on_many_machines)
     holds_wherever_it_is_drawn(DRAWS);
 }
 
-/* Which one wins depends on the size. */
+/* Which one wins depends on the size. A plan's range may begin below where another of the same plan
+ * has ended: it was found as far as others were excluded in the same way. */
 TEST(thresholds_are_exact)
 {
     struct network network = network_of("cube:4");
@@ -216,8 +224,9 @@ TEST(thresholds_are_exact)
     for (uint32_t bytes = 4; bytes < 1 << 14;) {
         request.bytes = bytes;
         struct plan *plan = plan_make(&network, &request, &fault);
-        assert_int_equal(plan->bytes_min, bytes);
-        others += plan_algorithm(plan) != before;
+        bool another = plan_algorithm(plan) != before;
+        assert_true(another ? plan->bytes_min == bytes : plan->bytes_min <= bytes);
+        others += another;
         before = plan_algorithm(plan);
         bytes = plan->bytes_max + 1;
         plan_free(plan);

@@ -16,13 +16,15 @@ static void print(const struct cliff *cliff, void *context)
         printf("{\"%s\", \"%s\", \"%s\", %u}, /* %u bytes: %s, %s */\n",
                operation_name(cliff->operation), cliff->from, cliff->to, cliff->permille,
                cliff->bytes, cliff->before, cliff->after);
+        fflush(stdout);
     }
 }
 
 int main(void)
 {
     uint32_t sizes[CLIFF_SIZES_MAX];
-    struct cliff_sweep sweep = {.stride = 1, .sizes = sizes, .size_count = cliffs_sizes(sizes)};
+    struct cliff_sweep sweep = {
+        .stride = 1, .nodes_max = UINT32_MAX, .sizes = sizes, .size_count = cliffs_sizes(sizes)};
 
     cliffs_sweep(&sweep, print, NULL);
     return 0;

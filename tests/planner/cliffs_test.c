@@ -1,6 +1,6 @@
 /*
- * cliffs_test.c - no cliffs: one node more, or one column, makes no collective much dearer than it
- * must be, but for the exceptions in tests/golden/cliffs.txt.
+ * cliffs_test.c - no cliffs: one node more, one column, or one byte, makes no collective much
+ * dearer than it must be, but for the exceptions in tests/golden/cliffs.txt.
  *
  * Parts of the sweep: `make cliffs` takes all of it.
  */
@@ -11,7 +11,7 @@
 #include "collectives/operation.h"
 #include "tests/planner/cliffs.h"
 
-enum { STRIDE = 17, LONG_STRIDE = 7 };
+enum { STRIDE = 5, LONG_STRIDE = 7, NODES_MAX = 24, LONG_NODES_MAX = 300 };
 
 struct exception {
     const char *operation, *from, *to;
@@ -48,8 +48,8 @@ static void look(const struct cliff *cliff, void *context)
 
 TEST(one_node_more_is_no_cliff_for_some_sizes)
 {
-    static const uint32_t sizes[] = {16, 4097};
-    const struct cliff_sweep sweep = {STRIDE, sizes, sizeof sizes / sizeof sizes[0]};
+    static const uint32_t sizes[] = {16, 4096, 4097};
+    const struct cliff_sweep sweep = {STRIDE, NODES_MAX, sizes, sizeof sizes / sizeof sizes[0]};
     unsigned count = 0;
 
     cliffs_sweep(&sweep, look, &count);
@@ -58,8 +58,9 @@ TEST(one_node_more_is_no_cliff_for_some_sizes)
 
 TEST_LONG(one_node_more_is_no_cliff)
 {
-    static const uint32_t sizes[] = {1, 16, 100, 1000, 4097, 65536};
-    const struct cliff_sweep sweep = {LONG_STRIDE, sizes, sizeof sizes / sizeof sizes[0]};
+    static const uint32_t sizes[] = {1, 16, 100, 1000, 1001, 4097, 65536};
+    const struct cliff_sweep sweep = {LONG_STRIDE, LONG_NODES_MAX, sizes,
+                                      sizeof sizes / sizeof sizes[0]};
     unsigned count = 0;
 
     cliffs_sweep(&sweep, look, &count);

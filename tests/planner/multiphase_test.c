@@ -12,7 +12,7 @@
 
 enum { MACHINE_DIMS = 5, EXPANDED_DIMS = 7, ALL_PARTS_DIMS = 8, DIMS = 12 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 
 static struct plan *planned(uint32_t dims, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)

@@ -165,11 +165,12 @@ static struct row read_row(struct machine *m, unsigned rank, const uint8_t *at)
     struct plan_row words = plan_row_at(at);
     unsigned sent = words.send_extents, all = sent + words.receive_extents;
     bool ahead = words.flags & ROW_AHEAD;
-    struct row row = {.flags = words.flags,
-                      .from = peer(m, words.from, rank),
-                      .sent = read_places(m, rank, at, 0, sent, NULL),
-                      .received = read_places(m, rank, at, sent, all, NULL),
-                      .circuit = {.step = words.step, .from = rank, .ahead_from = ahead}};
+    struct row row = {
+        .flags = words.flags,
+        .from = peer(m, words.from, rank),
+        .sent = read_places(m, rank, at, 0, sent, NULL),
+        .received = read_places(m, rank, at, sent, all, NULL),
+        .circuit = {.step = words.step, .port = words.port, .from = rank, .ahead_from = ahead}};
 
     row.places = calloc(row.sent + row.received + 1u, sizeof *row.places);
     read_places(m, rank, at, 0, sent, row.places);
@@ -300,7 +301,8 @@ static bool try_send(struct machine *m, unsigned rank)
     struct node *other = &m->nodes[circuit.to];
     const struct row *theirs = row_of(m, circuit.to);
     if (!theirs || other->received || theirs->from != rank ||
-        theirs->circuit.step != circuit.step || !course_turn(&m->course, &circuit)) {
+        theirs->circuit.step != circuit.step || theirs->circuit.port != circuit.port ||
+        !course_turn(&m->course, &circuit)) {
         return false;
     }
     circuit.ahead_to = theirs->flags & ROW_AHEAD;
@@ -429,7 +431,8 @@ void machine_parts_free(const struct plan *plan, uint8_t **parts)
 
 static bool try_way(const struct plan *plan, uint8_t *const *parts, struct machine_run *run)
 {
-    const struct profile profile = {65425, 9575, 425, 1000, run->rule.all_port};
+    const struct profile profile = {
+        65425, 9575, 425, 1000, plan->node_ports, (uint16_t)run->rule.element_bytes};
     uint64_t wanted_ns = plan_time(plan, run->bytes, 4, &profile).model_ns;
     uint64_t wanted_hops = plan->hops * (plan->invariant ? plan->network.nodes : 1);
     char network[NETWORK_NAME_MAX];
@@ -456,11 +459,17 @@ const char *machine_tries(const struct plan *plan, uint32_t bytes)
         right = plan_check(parts[i], plan_bytes(parts[i]), &plan->network, i) == 0;
     }
     snprintf(run.fault, sizeof run.fault, "%s", right ? "" : "a node refuses its part");
-    for (unsigned way = 0; way < 2 && right; way++) {
-        run =
-            (struct machine_run){.bytes = bytes, .late = way == 0, .rule = {.all_port = way == 1}};
-        right = try_way(plan, parts, &run);
-    }
     machine_parts_free(plan, parts);
+    for (unsigned way = 0; way < 2 && right; way++) {
+        struct plan one = *plan;
+        one.node_ports = way == 1 && !plan->one_port ? PORTS_ALL : plan->node_ports;
+        parts = machine_parts(&one);
+        run = (struct machine_run){
+            .bytes = bytes,
+            .late = way == 0,
+            .rule = {.all_port = one.node_ports == PORTS_ALL, .element_bytes = 1 + 4 * way}};
+        right = try_way(&one, parts, &run);
+        machine_parts_free(&one, parts);
+    }
     return right ? NULL : run.fault;
 }

@@ -41,7 +41,7 @@ static struct tried prepare(uint32_t operation, const char *algorithm, unsigned 
 static void ends(struct tried *tried, const char *words)
 {
     uint8_t *part = tried->parts[tried->rank];
-    struct machine_run run = {.bytes = 40, .rule = {1000, 1000, 1000, false}};
+    struct machine_run run = {.bytes = 40, .rule = {1000, 1000, 1000, 1, false}};
 
     plan_set_check(part, plan_sum(part, plan_bytes(part)));
     assert_int_equal(plan_check(part, plan_bytes(part), &tried->plan->network, tried->rank), 0);

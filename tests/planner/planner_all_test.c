@@ -12,7 +12,7 @@
 #include "planner/planner.h"
 #include "network/text.h"
 #include "tests/planner/plan_machine.h"
-#include "tests/planner/plan_shapes.h"
+#include "tests/network/shapes.h"
 
 /* Machines are smaller, and of the larger networks the slow exchanges take a few: for the time. */
 enum {
@@ -89,7 +89,8 @@ static void each_plan(const struct network *network,
                                            .type = ECUBE_INT32,
                                            .algorithm = candidate->name};
             uint32_t roots = operation_roots(operation_of(operation), network);
-            if (!candidate->possible(network) || is_slow(network, candidate)) {
+            if (!candidate->possible(network) || candidate->wants_ports ||
+                is_slow(network, candidate)) {
                 continue;
             }
             for (; request.root < roots; request.root++) {
@@ -147,7 +148,7 @@ TEST_LONG(every_plan_does_what_it_promises_in_the_time_it_says)
 
 static void compare_with_all(const struct plan *plan, const struct plan_request *request)
 {
-    struct profile profile = {65425, 9575, 425, 1000, 0};
+    struct profile profile = {65425, 9575, 425, 1000, 0, 1};
     uint32_t nodes = plan->network.nodes, ports = plan->network.ports;
     struct plan_fault fault;
 
@@ -165,8 +166,11 @@ static void compare_with_all(const struct plan *plan, const struct plan_request 
         assert_int_equal(all->carries[i], plan->carries[i % ports]);
     }
     for (uint32_t bytes = 0; bytes < 3000; bytes = 5 * bytes + 7) {
-        for (profile.all_port = 0; profile.all_port < 2; profile.all_port++) {
-            struct plan_time one = plan_time(plan, bytes, 1, &profile);
+        for (unsigned way = 0; way < 2; way++) {
+            profile.ports = way ? PORTS_ALL : 1;
+            struct plan ported = *plan;
+            ported.node_ports = all->node_ports = way && !plan->one_port ? PORTS_ALL : 1;
+            struct plan_time one = plan_time(&ported, bytes, 1, &profile);
             struct plan_time each = plan_time(all, bytes, 1, &profile);
             assert_int_equal(one.model_ns, each.model_ns);
             assert_int_equal(one.bound_ns, each.bound_ns);
@@ -188,8 +192,10 @@ TEST_LONG(the_plan_of_one_node_says_what_the_plan_of_all_says)
 
 static void compare_with_bound(const struct plan *plan, const struct plan_request *request)
 {
-    static const struct profile profiles[] = {
-        {65425, 9575, 425, 1000, 0}, {7, 100, 30, 1000, 1}, {900, 1, 0, 1000, 0}};
+    static const struct profile profiles[] = {{65425, 9575, 425, 1000, 0, 1},
+                                              {7, 100, 30, 1000, 1, 1},
+                                              {900, 1, 0, 1000, 0, 1},
+                                              {11, 3, 7, 1000, 0, 13}};
 
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         struct plan_time time = plan_time(plan, i * BYTES, 1, &profiles[i]);

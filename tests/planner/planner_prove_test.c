@@ -159,8 +159,12 @@ TEST(heads_fit_operation_and_network)
     plan = laid("mesh:2x3", ECUBE_ALLGATHER, NULL, 0);
     plan->root = 1;
     rejected(plan, "cannot be the root");
-    plan = laid("mesh:2x3", ECUBE_ALLGATHER, NULL, 0);
+    plan = laid("mesh:2x3", ECUBE_EXCHANGE, NULL, 0);
     plan->segments = 2;
+    rejected(plan, "segments cannot be");
+    plan = laid("ring:5", ECUBE_ALLGATHER, NULL, 0);
+    plan->segments = 2;
+    plan->invariant = true;
     rejected(plan, "segments cannot be");
     plan = laid("mesh:2x3", ECUBE_ALLGATHER, NULL, 0);
     plan->bytes_min = 1;
@@ -268,7 +272,7 @@ TEST(a_node_sends_and_receives_once_in_a_step)
     struct plan *all = plan_expand(plan);
     first_with(all, 0)->flags |= ROW_AHEAD;
     plan_free(plan);
-    rejected(all, "two ways");
+    rejected(all, "some are issued ahead and some are not");
 }
 
 TEST(waits_stand_where_data_may_be_under_way)
@@ -477,6 +481,38 @@ TEST(segments_lie_in_slots_of_their_size)
 {
     proved(pipeline(false));
     rejected(pipeline(true), "segment's size");
+}
+
+/* Two nodes give each other their blocks in two segments, one after the other. */
+static struct plan *halves(uint32_t operation, unsigned crossed)
+{
+    struct plan *plan = blank("mesh:1x2", operation);
+    bool gathers = operation == ECUBE_ALLGATHER;
+
+    plan->segments = 2;
+    plan->root = operation == ECUBE_SHIFT;
+    for (uint32_t node = 0; node < 2 && gathers; node++) {
+        build_copy(plan, 0, node, slots_of(plan, SPACE_SEND, 0, 2),
+                   slots_of(plan, SPACE_RECEIVE, 2 * node, 2), 0);
+    }
+    for (uint32_t step = 0; step < 2; step++) {
+        for (uint32_t node = 0; node < 2; node++) {
+            uint32_t to = (gathers ? 2 * node : 0) + (step + crossed) % 2;
+            build_circuit(plan, step, node, 1 - node, slots_of(plan, SPACE_SEND, step, 1),
+                          slots_of(plan, SPACE_RECEIVE, to, 1), 0);
+        }
+    }
+    return plan;
+}
+
+TEST(segments_of_blocks_lie_in_slots_of_their_size)
+{
+    static const uint32_t operations[] = {ECUBE_ALLGATHER, ECUBE_SHIFT, ECUBE_REVERSE};
+
+    for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        proved(halves(operations[i], 0));
+        rejected(halves(operations[i], 1), "segment's size");
+    }
 }
 
 TEST(nobody_leaves_a_barrier_before_all_have_entered)

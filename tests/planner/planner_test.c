@@ -20,7 +20,7 @@
 
 enum { CUBE_DIMS = 10, EXCHANGE_DIMS = 12 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 
 static struct plan *planned_by(const struct network *network, uint32_t operation, uint32_t root,
                                const char *algorithm)
@@ -182,7 +182,8 @@ TEST(a_receiver_takes_one_circuit_after_the_other)
     assert_int_equal(moments[1].begin_ns, 75000);
     assert_int_equal(moments[2].begin_ns, 75000 + 425000);
     struct profile ports = ipsc860;
-    ports.all_port = 1;
+    ports.ports = PORTS_ALL;
+    assert_true(plan_suit(plan, &ports));
     assert_int_equal(plan_time(plan, 1000, 1, &ports).model_ns, 75000 + 425000);
     plan_free(plan);
 }
@@ -244,11 +245,13 @@ static uint32_t roots_tried(uint32_t operation, uint32_t most)
     return !row || !row->planned ? 0 : operation_root_name(row) ? most : 1;
 }
 
+/* Nor all to some, whose paths are as long as those of a reversal. */
 static void has_all_but_exchanges_and_reversal(const char *network)
 {
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         if (roots_tried(operation, 1) && operation != ECUBE_EXCHANGE &&
-            operation != ECUBE_EXCHANGEV && operation != ECUBE_REVERSE) {
+            operation != ECUBE_EXCHANGEV && operation != ECUBE_REVERSE &&
+            operation != ECUBE_ALL_TO_SOME) {
             plan_free(planned(network, operation, 0));
         }
     }
@@ -320,9 +323,32 @@ TEST(requests_that_cannot_be_are_refused_in_words)
     refused("ring:5", ECUBE_REDUCE, 1, 0, NULL, "type of elements", E_ARGUMENT);
     refused("ring:5", ECUBE_ALIGN, 0, 0, NULL, "no such operation", E_ARGUMENT);
     refused("ring:5", OPERATIONS, 0, 0, NULL, "no such operation", E_ARGUMENT);
-    refused("mesh:1x600", ECUBE_EXCHANGE, 0, 0, NULL, "at most 512 nodes", E_NETWORK);
+    refused("mesh:1x2100", ECUBE_EXCHANGE, 0, 0, NULL, "at most 2,048 nodes", E_NETWORK);
     refused("ring:5", ECUBE_EXCHANGE, 0, 0, "AAP", "wants a cube", E_NETWORK);
     refused("ring:5", ECUBE_EXCHANGE, 0, 0, "Swing", "there are \"AAP\", \"AAP ahead\"", E_NETWORK);
+}
+
+/* Of a long line, where nobody can, each candidate's limit is named, and who has it. */
+TEST(where_nobody_makes_a_plan_every_limit_is_named)
+{
+    struct network network = network_of("mesh:1x60000");
+    const struct candidate *candidate;
+    unsigned refusals = 0;
+
+    for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
+        const struct plan_request request = {.operation = operation, .type = ECUBE_INT32};
+        struct plan_fault fault;
+        if (!candidate_of(operation, 0) || plan_possible(&network, &request, &fault)) {
+            continue;
+        }
+        for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
+            assert_non_null(strstr(fault.words, candidate->name));
+            assert_non_null(strstr(fault.words, candidate->restriction));
+        }
+        assert_true(strlen(fault.words) + 1 < sizeof fault.words);
+        refusals++;
+    }
+    assert_true(refusals > 0);
 }
 
 /* A new part, to compare with one of the cache. */
@@ -474,10 +500,10 @@ TEST(bounds_say_why)
     struct plan *barrier = planned("cube:4", ECUBE_BARRIER, 0);
     struct plan *reduce = planned("cube:4", ECUBE_REDUCE, 0);
 
-    assert_non_null(strstr(plan_bound_argument(plan, 0, &ipsc860), "grow faster"));
+    assert_non_null(strstr(plan_bound(plan, 0, &ipsc860).argument, "grow faster"));
     assert_int_equal(plan_time(plan, 0, 1, &ipsc860).bound_ns, 4 * 75000);
-    const struct profile slow = {10, 1000, 1, 1000, 0};
-    assert_non_null(strstr(plan_bound_argument(plan, 8, &slow), "farthest"));
+    const struct profile slow = {10, 1000, 1, 1000, 0, 1};
+    assert_non_null(strstr(plan_bound(plan, 8, &slow).argument, "farthest"));
     assert_int_equal(plan_time(plan, 8, 1, &slow).bound_ns, 10 + 15 * 1000 + 15 + 8 - 1);
     assert_int_equal(plan_time(barrier, 0, 1, &ipsc860).bound_ns, 4 * 75000);
     assert_int_equal(plan_time(reduce, 100, 1, &ipsc860).bound_ns, 65425 + 4 * 9575 + 103 * 425);

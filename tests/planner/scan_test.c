@@ -12,11 +12,11 @@
 #include "reduction/reduction.h"
 #include "tests/networks.h"
 #include "tests/planner/plan_machine.h"
-#include "tests/planner/plan_shapes.h"
+#include "tests/network/shapes.h"
 
 enum { DIMS = 9, SMALL_NODES = 18, BYTES = 52, NODES_MAX = 16 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 
 static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)
@@ -97,10 +97,11 @@ TEST(the_cheapest_is_chosen)
 {
     chosen("cube:7", 100, "recursive doubling", 1);
     chosen("cube:7", 100000, "chain", 256);
-    chosen("ring:16", 8, "halving tree", 1);
+    chosen("ring:16", 8, "allgather, combined", 1);
+    chosen("ring:16", 200, "halving tree", 1);
     chosen("ring:16", 100000, "chain", 64);
-    chosen("mesh:3x4", 8, "halving tree", 1);
-    chosen("ring:3", 8, "chain", 1);
+    chosen("mesh:3x4", 8, "allgather, combined", 1);
+    chosen("ring:3", 8, "allgather, combined", 1);
 }
 
 TEST(every_chain_is_right_on_every_small_network)

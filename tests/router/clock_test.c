@@ -24,6 +24,21 @@ TEST(an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte)
     }
 }
 
+TEST(an_element_that_is_filled_in_part_takes_the_time_of_a_whole_one)
+{
+    static const struct profile flits = {
+        .xi_ns = 7, .tau_ns = 5, .element_ns = 3, .element_bytes = 8};
+
+    assert_int_equal(uncontended_ns(&flits, 1, 0), 12);
+    assert_int_equal(uncontended_ns(&flits, 1, 1), 12 + 3);
+    assert_int_equal(uncontended_ns(&flits, 1, 8), 12 + 3);
+    assert_int_equal(uncontended_ns(&flits, 1, 9), 12 + 2 * 3);
+    assert_int_equal(uncontended_ns(&flits, 4, 24), 7 + 4 * 5 + (3 + 3) * 3);
+    assert_int_equal(clock_transfer(&flits, 1, UINT32_MAX), (uint64_t)(1 << 29) * 3);
+    assert_int_equal(clock_element_bytes(&flits), 8);
+    assert_int_equal(clock_element_bytes(&ipsc860), 1);
+}
+
 TEST(a_busy_link_delays_a_circuit_by_the_wait)
 {
     assert_int_equal(clock_hop(1000, 5000, 10), 5010);

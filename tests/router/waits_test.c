@@ -21,7 +21,7 @@
 enum { BYTES = 100, EPOCH = 1 };
 
 static const struct memory_fault no_fault;
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 static uint8_t data[BYTES], sink[BYTES];
 
 static struct router *router_of(struct routers *all, uint32_t rank)

@@ -43,7 +43,7 @@ enum { BYTES = 5000 };
 /* A message's call of a program; the number of its request. */
 static int32_t call_message(struct sim *sim, uint32_t rank, uint32_t number, uint32_t data)
 {
-    struct ecube_abi_message message = {data, BYTES, (int32_t)(rank ^ 3), 7};
+    struct ecube_abi_message message = {data, BYTES, (int32_t)(rank ^ 3), 7, 0};
     uint32_t arguments[4] = {program_arguments_address(sim)};
     int32_t result;
 

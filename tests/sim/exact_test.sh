@@ -53,10 +53,45 @@ ways_are_exact() {
     for operation in shift reverse; do
         listed $operation >names
         while read -r name; do
+            is_possible "$operation" "$network" "$name" || continue
             for parameter in "$@"; do
                 simulated $operation "$network" "$name" --parameter "$parameter"
             done
         done <names
+    done
+    listed all_to_some >names
+    while read -r name; do
+        is_possible all_to_some "$network" "$name" || continue
+        for parameter in 1 2 3; do
+            simulated all_to_some "$network" "$name" --parameter $parameter
+        done
+    done <names
+}
+
+# ports_are_exact NETWORK - what is made for several ports, where nodes have two, and all.
+ports_are_exact() {
+    ported >algorithms
+    while IFS=: read -r operation name; do
+        for ports in 2 all; do
+            tool plan show --network "$1" --ports $ports --algorithm "$name" "$operation"
+            if [ "$status" -eq 0 ]; then
+                simulated "$operation" "$1" "$name" --ports $ports
+            else
+                grep -q ' wants ' err || fail "$operation by $name on $1: $(cat err)"
+            fi
+        done
+        tool_fails 2 'several ports' sim --network "$1" --algorithm "$name" "$operation"
+    done <algorithms
+}
+
+# chosen_are_exact NETWORK - the cheapest plans of short blocks and of long ones, with one port, two and all.
+chosen_are_exact() {
+    for ports in 1 2 all; do
+        for operation in $operations; do
+            tool sim --network "$1" --bytes 8,1000 --contents checked --threads 1 --json result.json --ports $ports "$operation"
+            { [ "$status" -eq 0 ] && is_exact 2; } ||
+                fail "$operation on $1 with $ports ports: status $status: $(cat out err)"
+        done
     done
 }
 
@@ -66,6 +101,15 @@ done
 for network in ring:100 mesh:10x13 torus:8x8x4 cube:8; do # what only hundreds of nodes have: long paths, many phases
     check_long "every algorithm is exact on $network" simulator_is_exact $network
 done
+check "what is made for several ports is exact on torus:3x3x2" ports_are_exact torus:3x3x2
+for network in cube:3 ring:6 mesh:3x4; do
+    check_long "what is made for several ports is exact on $network" ports_are_exact $network
+done
+for network in cube:8 ring:64 torus:8x8x4; do
+    check_long "what is made for several ports is exact on $network" ports_are_exact $network
+    check_long "what is chosen is exact on $network, with one port, two and all" chosen_are_exact $network
+done
 check "its variants are exact on torus:5x7x3, and on links that are late" late_links_are_exact torus:5x7x3
-check "shifts by any distance, and reversals in any dimensions" ways_are_exact torus:8x8x4 0 1 2 3 4 5 6 7
+check "shifts by any distance, and reversals in any dimensions" ways_are_exact torus:4x3x2 0 1 2 3 4 5 6 7
+check_long "so they are on hundreds of nodes" ways_are_exact torus:8x8x4 0 1 2 3 4 5 6 7
 cases_done

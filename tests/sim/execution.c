@@ -7,8 +7,6 @@
 
 enum { ADVANCE_EVENTS = 10000, EVENTS_MAX = 2 * 1000 * 1000, IMAGE_BYTES = 16 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-
 /* One measurement: all nodes, all bytes, the time. */
 static bool is_right(const struct sim_options *options, const struct sim_result *result,
                      char why[SIM_TEXT_MAX])
@@ -33,11 +31,12 @@ static bool is_right(const struct sim_options *options, const struct sim_result 
     return !why[0];
 }
 
-bool execution_is_right(struct plan *plan, uint32_t bytes, uint32_t type, char why[SIM_TEXT_MAX])
+bool execution_is_right(struct plan *plan, const struct profile *profile, uint32_t bytes,
+                        uint32_t type, char why[SIM_TEXT_MAX])
 {
     struct plan *written[] = {plan};
     const struct sim_options options = {.network = plan->network,
-                                        .profile = ipsc860,
+                                        .profile = *profile,
                                         .scenario = (enum sim_scenario)plan->operation,
                                         .sizes = {bytes},
                                         .size_count = 1,

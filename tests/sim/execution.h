@@ -12,6 +12,8 @@
 #include "planner/planner.h"
 #include "sim/simulation.h"
 
-/* Whether they do, with blocks, or a vector, of `bytes` in elements of `type`; else `why` says in
- * what respect not. A run that does not end counts as one that is wrong. */
-bool execution_is_right(struct plan *plan, uint32_t bytes, uint32_t type, char why[SIM_TEXT_MAX]);
+/* Whether they do on a machine of this profile, with blocks, or a vector, of `bytes` in elements of
+ * `type`; else `why` says in what respect not. A run that does not end counts as one that is wrong.
+ */
+bool execution_is_right(struct plan *plan, const struct profile *profile, uint32_t bytes,
+                        uint32_t type, char why[SIM_TEXT_MAX]);

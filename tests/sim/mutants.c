@@ -24,7 +24,7 @@
 
 enum { PATH_ROOM = 40, CHANGES_MAX = 4, WALK_MAX = 4, SHOWN_MAX = 5, ELEMENTS_MAX = 60 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
 
 /* What is drawn and changed. */
 struct mutant {
@@ -392,7 +392,7 @@ static void one(uint64_t number, struct mutants_tally *tally)
     struct plan *plan = prove(&m, &command);
     if (plan) {
         tally->accepted++;
-        if (!execution_is_right(plan, command.request.bytes, command.request.type, why) &&
+        if (!execution_is_right(plan, &ipsc860, command.request.bytes, command.request.type, why) &&
             tally->failed++ < SHOWN_MAX) {
             complain(&m, number, why);
         }

@@ -8,8 +8,8 @@
 #include "tests/networks.h"
 #include "tests/testing.h"
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct profile unit_profile = {1000, 1000, 1000, 1500, 0};
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0, 1};
+static const struct profile unit_profile = {1000, 1000, 1000, 1500, 0, 1};
 
 static inline struct network cube(unsigned dims)
 {

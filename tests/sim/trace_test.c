@@ -239,7 +239,7 @@ TEST(every_message_has_its_slice)
     struct sim_options options = simulation(4, SIM_RANDOM, 3000);
 
     assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
-    options.profile.all_port = 1;
+    options.profile.ports = PORTS_ALL;
     assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
 }
 

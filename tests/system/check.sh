@@ -126,28 +126,36 @@ same() {
     run_succeeds --check --network "$network" --json checked.json "$scratch/$name.$kind" "$@"
     words | grep ^ecube: | sort | cmp plain.words - || { words; fail "$name: something else is told"; }
     case $name.$kind in
-    farm.elf | nbody.elf | pagerank.elf | algorithms.elf) ;; # what they print, or who does what, takes wall time
+    farm.elf | jacobi.elf | nbody.elf | pagerank.elf | algorithms.elf) ;; # what they print, or who does what, takes wall time
     *) sort out | cmp plain.out - || { diff plain.out out; fail "$name prints other lines"; } ;;
     esac
     for file in plain checked; do
         grep '"reports": ' $file.json >/dev/null || fail "$name: no reports"
         sed -n '/"reports": \[$/,/^ *\]/p' $file.json | grep -v '"wall_us"' >$file.reports
     done
-    cmp plain.reports checked.reports || { diff plain.reports checked.reports; fail "$name: other times"; }
+    case $name.$kind.$network in
+    qr.elf.mesh* | scattered.elf.mesh*) ;; # messages that meet on their way
+    *) cmp plain.reports checked.reports || { diff plain.reports checked.reports; fail "$name: other times"; } ;;
+    esac
 }
 
 examples_are_right() {
     folder=$examples
     for program in "$examples"/*.elf; do
-        ! wants_data "$program" || continue
+        ! left_out "$program" || continue
         name=$(basename "$program" .elf)
-        source=$source_tree/examples/$name/$name.c
+        source=$source_tree/examples/$name/$name.c shared=
+        ! is_linear "$name" || {
+            folder_of_all=$source_tree/examples/linear_algebra
+            source=$folder_of_all/$name.c shared="-iquote $source_tree $folder_of_all/linear.c $folder_of_all/grid.c"
+        }
         case $name in
         complete_exchange) set -- 16 1000 ;;
         collectives) set -- allreduce 16 1000 ;;
         *) set -- ;;
         esac
-        compile "$name" "$source" || fail "$name is not compiled"
+        # shellcheck disable=SC2086 -- words
+        compile "$name" "$source" $shared || fail "$name is not compiled"
         same "$network" "$name" "$@"
     done
 }
@@ -229,6 +237,6 @@ check "of a program without symbols addresses are told" finds_when_stripped
 check "a program that fails by its status is told nothing of what it left open" leaves_failures_alone
 check "a program without checks is refused, with the command that links them" refuses
 check "without --check a program has nothing of it" is_absent
-network=cube:3
+network=cube:2
 check "examples run with checks as without on $network" examples_are_right
 check "right programs run with checks as without, in the same model time" programs_are_right

@@ -16,6 +16,7 @@ loads() {
 
 check "load refuses a program without checks, and runs one that has them" loads
 # A program's checks know no network.
-network=mesh:3x4
-check_long "examples run with checks as without on $network" examples_are_right
+for network in cube:3 mesh:3x4; do
+    check_long "examples run with checks as without on $network" examples_are_right
+done
 cases_done

@@ -4,7 +4,7 @@
 . tests/system/testing.sh
 needs_native
 
-operations='barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan shift reverse exchangev'
+operations='barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan shift reverse exchangev all_to_some'
 
 # rows - of the table of results, which a scenario has in `out` and a program in `err`: bytes, steps, model time, prediction, bound, wrong bytes.
 rows() {
@@ -50,9 +50,33 @@ nodes_are_the_same() {
     tool_succeeds down
 }
 
+# short_blocks NODES VERB ... - every node's lines of the program of that name, run so.
+short_blocks() {
+    nodes=$1
+    shift
+    tool_succeeds "$@"
+    for rank in $(seq 0 $((nodes - 1))); do
+        case $rank in
+        2) other='nodes disagree on the collective' long='impossible argument' ;;
+        *) other=ok long='the collective failed at another node' ;;
+        esac
+        printf "[$rank] %s\n" 'ok, 0 wrong, as an exchange: yes' "another length: $other, 0 wrong" "too long: $long" \
+            'no memory: no room now' 'after: ok, 0 wrong'
+    done | sort >expected
+    sed 's,^\[ *,[,' out | sort >printed
+    cmp -s expected printed || { diff expected printed; fail "$*"; }
+}
+
+short_blocks_go_as_an_exchange() {
+    short_blocks 6 sim --network torus:2x3 "$build/tests/programs/short_blocks.so"
+    short_blocks 23 sim --network ring:23 "$build/tests/programs/short_blocks.so"
+    short_blocks 6 run --network mesh:2x3 "$build/tests/programs/short_blocks.elf"
+}
+
 for network in cube:4 mesh:3x5; do
     check "every collective is as a program what it is as a scenario: $network" native_is_the_scenario $network
 done
 check_long "... torus:8x8, whose plans have more steps" native_is_the_scenario torus:8x8
 check "every collective takes the same on nodes" nodes_are_the_same mesh:2x3
+check "blocks with sizes, none long, go as an exchange does" short_blocks_go_as_an_exchange
 cases_done

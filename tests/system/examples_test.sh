@@ -2,29 +2,9 @@
 # examples_test.sh BUILD - the examples print what examples/output.md says, and find nothing wrong on networks of every kind.
 # class: waits
 . tests/system/testing.sh
+. tests/system/page.sh
 
-readme=$source_tree/examples/README.md output=$source_tree/examples/output.md
-
-# commands NAME - the page's commands that run an example, a line each.
-commands() {
-    grep -o '`build/ecube run [^`]*`' "$output" | tr -d '`' | grep "/$1\.elf"
-}
-
-# said COMMAND - the indented lines behind a command on the page, up to the next words.
-said() {
-    awk -v command="\`$1\`" '
-        index($0, command) { behind = 1; next }
-        behind && /^    / { told = 1; print substr($0, 5); next }
-        told && !/^$/ { exit }
-        behind && index($0, "`build/ecube run") { exit }' "$output"
-}
-
-# ends_with COMMAND - the status that the page tells, behind the command; 0: it tells none.
-ends_with() {
-    awk -v command="\`$1\` ends with status " '
-        at = index($0, command) { told = substr($0, at + length(command)) + 0 }
-        END { print told + 0 }' "$output"
-}
+readme=$source_tree/examples/README.md
 
 # Each line of the page is one that some node printed, or one of the table of results, or, with ... at its end, the
 # beginning of one.
@@ -68,7 +48,7 @@ the_first_table_is_true() {
 right_on() {
     for network in "$@"; do
         for example in "$examples"/*.elf; do
-            ! wants_data "$example" || continue
+            ! left_out "$example" || continue
             case $(basename "$example") in
             complete_exchange.elf) set -- 16 1000 ;;
             *) set -- ;;
@@ -94,7 +74,8 @@ same_on_all() {
 
 wrong_arguments_are_refused() {
     for case in 'nbody 1' 'nbody 60 0' 'pagerank 0' 'farm 0' 'complete_exchange 1x' 'algorithms nobody' \
-        'circle round' 'collectives nothing' 'collectives shift 1x' 'collectives scan 7'; do
+        'circle round' 'collectives nothing' 'collectives shift 1x' 'collectives scan 7' 'paths 0' 'cannon 0' 'prefix 3' \
+        'merge_sort 0' 'rotate 1 6' 'tridiagonal 8 regular' 'tridiagonal 8 singular'; do
         # shellcheck disable=SC2086
         set -- $case
         name=$1
@@ -105,8 +86,9 @@ wrong_arguments_are_refused() {
     done
 }
 
-for example in algorithms circle collectives complete_exchange farm fir hello image match mirror nbody pagerank power primes ring sample_sort smooth \
-    transpose trees; do
+for example in algorithms banded cannon circle collectives complete_exchange conjugate_gradient farm fir hello image jacobi match \
+    matrix_matrix matrix_vector merge_sort mirror nbody pagerank paths points power prefix primes qr ring rotate sample_sort \
+    scattered smooth stencil transpose trees tridiagonal vectors; do
     check "$example prints what its page says" prints_what_is_said $example
 done
 check "the README tells of every example" every_example_is_told_of

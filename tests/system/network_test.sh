@@ -50,6 +50,24 @@ paths_and_rings() { exchanges_messages ring:1 ring:2 ring:5 mesh:1x7 mesh:3x4 cu
 products() { exchanges_messages mesh:5x1x3 torus:2x2 torus:4x4 torus:3x4x2; }
 ring_of_16() { exchanges_messages ring:16; }
 
+# Each node holds what the calls say of places against the hops that messages have gone, and exits with 1 if they differ.
+ranks_know_their_places() {
+    for network in ring:1 ring:2 ring:5 mesh:1x4 mesh:4x2x3 torus:2x4 torus:3x5 torus:2x2x3 cube:4; do
+        tool_succeeds sim --network $network "$programs/places.so"
+    done
+    tool_succeeds run --network mesh:2x3 "$programs/places.elf"
+    sed 's/^\[ *\([0-9]*\)\] at/\1/; s/, neighbours/,/; s/ -[0-9][0-9]*/ -/g' out | sort >places
+    cat >expected <<-'END'
+	0 0 0, 0 hops, - 1 - 3, 0 wrong
+	1 0 1, 1 hops, 0 2 - 4, 0 wrong
+	2 0 2, 2 hops, 1 - - 5, 0 wrong
+	3 1 0, 1 hops, - 4 0 -, 0 wrong
+	4 1 1, 2 hops, 3 5 1 -, 0 wrong
+	5 1 2, 3 hops, 4 - 2 -, 0 wrong
+	END
+    cmp -s expected places || { diff expected places; fail "places on mesh:2x3"; }
+}
+
 ring_of_128() {
     tool_succeeds run --network ring:128 --patience 60s "$examples/hello.elf"
     [ "$(grep -c 'hello from node' out)" -eq 128 ] || fail "not all nodes said hello"
@@ -191,7 +209,7 @@ simulated() {
     tool_succeeds sim --mesh mesh:2x3 random --bytes 100 # another name of --network
     tool_fails 2 'is ring:3 or mesh:1x3 meant' sim --network mesh:3 random
     tool_succeeds sim --network ring:6 random --bytes 1,2
-    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier; do
+    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse all_to_some barrier; do
         tool_succeeds sim --network torus:5x3 $scenario --bytes 100,1000 --json result.json
         for index in 0 1; do
             [ "$("$json_get" result.json reports $index model_us)" = "$("$json_get" result.json reports $index predicted_us)" ] ||
@@ -219,6 +237,7 @@ check "messages take the time of their hops on paths and rings" paths_and_rings
 check "so they do on products of them" products
 check "so they do on a ring of 16" ring_of_16
 # as many QEMUs as the board has addresses for
+check "every rank knows its place, its neighbours, and how far it is to others" ranks_know_their_places
 check_long "a ring of 128 nodes boots and loads" ring_of_128
 check "every strategy downloads in the predicted time" every_strategy
 check "programs that know no network use all collectives, in the predicted time" collectives_are_right

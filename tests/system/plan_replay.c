@@ -22,6 +22,7 @@ enum { SETS_MAX = 1 << 28 };
 struct moved { /* by a circuit */
     unsigned count, *blocks;
     bool combine;
+    const json_t *of; /* whose parts each block holds; NULL: it is not said */
 };
 
 static struct task task;
@@ -109,7 +110,7 @@ static void *room(size_t count, size_t bytes)
     return memory;
 }
 
-/* The number of a block: "s.d" of pairs, else one number. */
+/* The number of a block: "s.d" of pairs, "s.+j" of powers of two, else one number. */
 static unsigned block_of(const char *name)
 {
     char *end;
@@ -122,6 +123,13 @@ static unsigned block_of(const char *name)
         second = strtoul(end + 1, &end, 10);
         number = number * task.shape.nodes + second;
     }
+    if (task.promise->give == BLOCKS_GIVEN) {
+        unsigned slot = *end == '.' ? task_hop(&task, end + 1) : NOWHERE;
+        if (slot == NOWHERE || number >= task.shape.nodes) {
+            fail("there is no block '%s'", name);
+        }
+        return (unsigned)number * HOPS_MAX + slot;
+    }
     if (*end || second >= task.shape.nodes || number >= task_blocks(&task)) {
         fail("there is no block '%s'", name);
     }
@@ -132,7 +140,8 @@ static struct moved read_moved(const json_t *object)
 {
     const json_t *blocks = member(object, "blocks");
     struct moved moved = {.count = (unsigned)json_array_size(blocks),
-                          .combine = truth(object, "combine")};
+                          .combine = truth(object, "combine"),
+                          .of = json_object_get(object, "of")};
 
     moved.blocks = room(moved.count, sizeof *moved.blocks);
     for (unsigned i = 0; i < moved.count; i++) {
@@ -164,6 +173,7 @@ static struct course_circuit read_circuit(const json_t *object)
     }
     return (struct course_circuit){
         .step = (unsigned)number(object, "step"),
+        .port = json_object_get(object, "port") ? (unsigned)number(object, "port") : 0,
         .from = node_of(member(object, "from"), "from"),
         .to = node_of(member(object, "to"), "to"),
         .hops = nodes ? nodes - 1 : 0,
@@ -213,6 +223,34 @@ static void combine(const struct course_circuit *circuit, unsigned block, bool o
     }
 }
 
+/* The named parts are kept beside what the receiver has: "0-3 5". */
+static void keep(const struct course_circuit *circuit, unsigned block, const char *ranks)
+{
+    while (ranks && *ranks) {
+        char *end;
+        unsigned long first = strtoul(ranks, &end, 10), last = first;
+        if (*end == '-') {
+            last = strtoul(end + 1, &end, 10);
+        }
+        if (end == ranks || (*end && *end != ' ') || first > last || last >= task.shape.nodes) {
+            fail("step %u: '%s' names no ranks", circuit->step, ranks);
+        }
+        for (unsigned whose = (unsigned)first; whose <= last; whose++) {
+            bool *there = part_of(part, circuit->to, block, whose);
+            if (!*part_of(part_before, circuit->from, block, whose)) {
+                fail("step %u: %u has not the part of %u, which it sends to %u (block %u)",
+                     circuit->step, circuit->from, whose, circuit->to, block);
+            }
+            if (*there) {
+                fail("step %u: the part of %u comes to %u twice", circuit->step, whose,
+                     circuit->to);
+            }
+            *there = true;
+        }
+        ranks = *end ? end + 1 : end;
+    }
+}
+
 static void replace(const struct course_circuit *circuit, unsigned block)
 {
     for (unsigned whose = 0; whose < task.shape.nodes; whose++) {
@@ -230,6 +268,8 @@ static void move_blocks(const struct course_circuit *circuit, const struct moved
         move_block(circuit, moved->blocks[i]);
         if (task.promise->prefix) { /* its own, and what it keeps for others: all it has heard */
             combine(circuit, moved->blocks[i], false);
+        } else if (moved->of && task.promise->combines) {
+            keep(circuit, moved->blocks[i], json_string_value(json_array_get(moved->of, i)));
         } else if (moved->combine) {
             combine(circuit, moved->blocks[i], true);
         } else if (task.promise->combines) {
@@ -315,14 +355,16 @@ static void read_head(const json_t *plan)
         fail("what %s promises is not known here", text(plan, "operation"));
     }
     if (!shape_read(&task.shape, text(plan, "network")) ||
-        number(plan, "nodes") != task.shape.nodes || number(plan, "ports") != 1 ||
-        task.root >= task.shape.nodes || text(plan, "algorithm")[0] == '\0') {
+        number(plan, "nodes") != task.shape.nodes || task.root >= task.shape.nodes ||
+        text(plan, "algorithm")[0] == '\0') {
         fail("the plan's head is wrong");
     }
     course_begin(&course, &task,
                  &(struct rule){.xi = number(profile, "xi_ns"),
                                 .tau = number(profile, "tau_ns"),
-                                .element = number(profile, "element_ns")});
+                                .element = number(profile, "element_ns"),
+                                .element_bytes = number(profile, "element_bytes"),
+                                .all_port = json_is_string(member(plan, "ports"))});
 }
 
 int main(int argc, char **argv)

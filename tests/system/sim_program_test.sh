@@ -3,6 +3,7 @@
 # nodes. What they do wrong: native_check_test.sh, native_errors_test.sh, native_fault_test.sh.
 # class: busy
 . tests/system/testing.sh
+. tests/system/page.sh
 
 needs_native
 
@@ -11,24 +12,15 @@ sim() {
     tool sim -q "$@"
 }
 
-# said COMMAND - the indented lines behind a command in examples/output.md, up to the next words.
-said() {
-    awk -v command="\`$1\`" '
-        index($0, command) { behind = 1; next }
-        behind && /^    / { told = 1; print substr($0, 5); next }
-        told && !/^$/ { exit }
-        behind && index($0, "`build/ecube run") { exit }' "$source_tree/examples/output.md"
-}
-
 # The simulator prints what the nodes print, with the same model times.
 example_prints_what_is_said() {
-    grep -o '`build/ecube run [^`]*`' "$source_tree/examples/output.md" | tr -d '`' | grep "/$1\.elf" >commands
+    commands "$1" >commands
     [ -s commands ] || fail "output.md has no command for $1"
     while read -r command; do
         said "$command" >wanted
         # shellcheck disable=SC2046
         tool $(echo "${command#build/ecube }" | sed "s,^run ,sim ,; s,build/examples,$examples,; s,\.elf,.so,") </dev/null
-        [ "$status" -eq 0 ] || { cat out err; fail "status $status"; }
+        [ "$status" -eq "$(ends_with "$command")" ] || { cat out err; fail "status $status"; }
         sed 's/^\[ *[0-9]*\] //' out err >lines
         while IFS= read -r line; do
             case $line in
@@ -225,10 +217,29 @@ memory_is_taken() {
     tool_fails 2 'memory is for programs' sim --memory 100 exchange
 }
 
+# N nodes, M elements: from one an element of a node on, and from cubes of four nodes on, which have no free step.
+descends_take_what_hu_says() {
+    for dims in 2 3 4 5 6; do
+        for count in 1 2 8 64; do
+            [ $count -gt 1 ] || [ $dims -gt 2 ] || continue
+            log=$dims
+            for power in 2 4 8 16 32 64; do
+                [ $count -lt $power ] || log=$((log + 1))
+            done
+            for program in "prefix.so $count" "rotate.so 5 $count"; do
+                # shellcheck disable=SC2086 -- words
+                tool_succeeds sim -q --network cube:$dims --ports all "$examples"/$program
+                grep -q "^\[ *0\] $((4 * (log + count - 1))) steps, " out || { cat out; fail "$program on cube:$dims"; }
+            done
+        done
+    done
+}
+
 check "complete_exchange prints what it prints on nodes" example_prints_what_is_said complete_exchange
-for example in algorithms farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
+for example in algorithms farm hello merge_sort mirror nbody pagerank power prefix primes ring rotate sample_sort transpose trees tridiagonal; do
     check "$example prints what it prints on nodes" example_prints_what_is_said "$example"
 done
+check "Descends and ascends take 4 (log M + M / N - 1) steps on cubes with all ports" descends_take_what_hu_says
 check "What programs print is the same in every run" output_is_the_same
 check "A thousand ranks pass a token round" thousands_of_ranks
 check "Tables go to standard error, and JSON has what run and sim have" table_and_json

@@ -61,7 +61,7 @@ messages_take_the_time_of_real_nodes() {
 }
 
 every_scenario_ends_well() {
-    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier download random transpose bitreversal hotspot; do
+    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse all_to_some barrier download random transpose bitreversal hotspot; do
         tool_succeeds sim --network cube:3 --bytes 500 "$scenario"
     done
 }

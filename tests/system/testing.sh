@@ -67,12 +67,19 @@ fail() {
     exit 1
 }
 
-# wants_data PROGRAM - an example that says so and ends with status 1 when it is given none: examples_data_test.sh runs it.
-wants_data() {
-    case $(basename "$1" .elf) in
+# left_out PROGRAM - an example that loops over all of them leave out: those that say so when they are given no data and end
+# with status 1 (examples_data_test.sh runs them), and, of what make test runs, the linear algebra (examples_linear_test.sh).
+left_out() {
+    name=$(basename "$1" .elf)
+    case $name in
     fir | image | match) return 0 ;;
-    *) return 1 ;;
+    *) [ "$tier" = short ] && is_linear "$name" ;;
     esac
+}
+
+# is_linear NAME - an example of examples/linear_algebra.
+is_linear() {
+    [ -f "$source_tree/examples/linear_algebra/$1.c" ]
 }
 
 has_native() {
@@ -168,7 +175,7 @@ run_case() {
     mark=$$.$case_number
     case_start=$(date +%s)
     (
-        export ECUBE_TEST_MARK="$mark" TMPDIR="$case_directory/tmp" XDG_RUNTIME_DIR="$case_directory/run"
+        export ECUBE_TEST_MARK="$mark" TMPDIR="$case_directory/tmp" XDG_RUNTIME_DIR="$case_directory/run" ECUBE_CACHE=off
         cd "$case_directory/work" || exit 1
         "$@"
     ) >"$case_directory/log" 2>&1 </dev/null
@@ -213,6 +220,18 @@ tool() {
 words() {
     sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
         grep -Ev '^ecube: (boot|download|run|gather|scatter): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download|gather)  |^  |^(bytes/pair|complete exchange)|^ecube: to find wrong uses of memory where they happen, '
+}
+
+# explained_rows - the plans in what ecube plan explain has written into `out`: mark (. for none), time and name, one a line.
+explained_rows() {
+    awk '{ rest = $0 }
+        /^[*~ ] [^ ]/ { mark = substr($0, 1, 1); name = ""; rest = substr($0, 3) }
+        match(rest, / +[0-9]+ +[0-9]+[.][0-9][0-9][0-9] +[0-9.-]+ +[0-9]+M?( !)?$/) {
+            split(substr(rest, RSTART), columns)
+            print (mark == " " ? "." : mark), columns[2], name substr(rest, 1, RSTART - 1)
+            next
+        }
+        { name = rest }' out
 }
 
 # tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.

@@ -22,7 +22,11 @@ the_example_of_the_manual_is_right() {
     sed -n '/^<!-- example -->$/,/^```$/p' "$source_tree/doc/plans.md" | grep -v '^<!--\|^```' >plan.json
     [ -s plan.json ] || fail "there is no example"
     tool_succeeds plan verify plan.json
+    ! grep -q '^odd:' out || fail "nothing is odd here: $(cat out)"
     tool_succeeds sim --network ring:4 --plan plan.json broadcast
+    sed 's/\(.*"from": 1, "to": 2.*\)/\1, {"step": 2, "from": 2, "to": 3, "blocks": ["0"]}/' plan.json >twice.json
+    tool_succeeds plan verify twice.json
+    grep -q '^odd: .*step 2, 2 to 3: node 3 has block 0 already' out || fail "no remark: $(cat out)"
 }
 
 # is_itself NETWORK OPERATION OPTION... - an export is read back as what `plan show` shows: by its name, with its time.
@@ -39,7 +43,7 @@ is_itself() {
 
 exports_come_back() {
     for network in cube:4 torus:3x4 mesh:1x7; do
-        for operation in barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall alltoallv shift reverse; do
+        for operation in barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall alltoallv shift reverse all_to_some; do
             is_itself "$network" "$operation"
         done
     done
@@ -47,6 +51,10 @@ exports_come_back() {
     is_itself cube:4 alltoall --algorithm 'multiphase 2+2'
     is_itself cube:3 shift --parameter 5
     is_itself torus:3x4 reverse --parameter 2
+    is_itself torus:3x4 shift --parameter 5 --algorithm 'parts 8, 1 at once' --ports all
+    for operation in allgather reduce_scatter; do
+        is_itself torus:3x4 "$operation" --algorithm 'rotated neighbours, blocks cut' --ports all
+    done
 }
 
 # What its file calls it is a claim.

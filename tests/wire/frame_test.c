@@ -78,13 +78,14 @@ TEST(a_packed_hello_comes_back)
     hello.host_links = 8;
     hello.dims = 6;
     hello.heard = 1;
-    hello.all_port = 1;
+    hello.ports = 3;
     hello.data_window = 262144;
     hello.control_window = 24;
     hello.sigma_permille = 1500;
     hello.xi_ns = 65425;
     hello.tau_ns = 9575;
     hello.element_ns = 425;
+    hello.element_bytes = 0x0102;
     hello.peer_id = ID_UNKNOWN;
     hello.dead_after_ms = 3600000;
     for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
@@ -105,13 +106,16 @@ TEST(a_packed_hello_comes_back)
     assert_int_equal(back.host_links, hello.host_links);
     assert_int_equal(back.dims, hello.dims);
     assert_int_equal(back.heard, hello.heard);
-    assert_int_equal(back.all_port, hello.all_port);
+    assert_int_equal(back.ports, hello.ports);
     assert_int_equal(back.data_window, hello.data_window);
     assert_int_equal(back.control_window, hello.control_window);
     assert_int_equal(back.sigma_permille, hello.sigma_permille);
     assert_int_equal(back.xi_ns, hello.xi_ns);
     assert_int_equal(back.tau_ns, hello.tau_ns);
     assert_int_equal(back.element_ns, hello.element_ns);
+    assert_int_equal(back.element_bytes, hello.element_bytes);
+    assert_int_equal(bytes[HELLO_BYTES - 2], 0x02);
+    assert_int_equal(bytes[HELLO_BYTES - 1], 0x01);
     assert_memory_equal(back.last, hello.last, sizeof back.last);
     assert_int_equal(back.peer_id, hello.peer_id);
 }

@@ -41,6 +41,40 @@ static void pack(uint8_t list[LIST_BYTES])
     load_segment_pack(list, 2, &same);
 }
 
+TEST(a_map_is_laid_out_as_drawn_and_is_a_permutation)
+{
+    static const uint8_t golden[] = {U32(4), 2,      0x01,   0,      0,      U32(4), U32(0), U32(0),
+                                     U32(0), U32(0), U32(0), U32(0), U32(0), U32(0), U32(0), U32(0),
+                                     U32(0), U32(0), U32(0), U32(0), U32(0), U16(0), U16(1), U16(3),
+                                     U16(2), U16(0), U16(1), U16(3), U16(2)};
+    struct load_map fields = {.nodes = 4, .kind = 2, .dims = 1, .sizes = {4}}, back;
+    uint8_t map[sizeof golden];
+
+    assert_int_equal(sizeof golden, load_map_bytes(4));
+    load_map_pack(map, &fields);
+    load_map_put(map, 4, 0, 0);
+    load_map_put(map, 4, 1, 1);
+    load_map_put(map, 4, 2, 3);
+    load_map_put(map, 4, 3, 2);
+    assert_memory_equal(map, golden, sizeof golden);
+    assert_true(load_map_unpack(map, sizeof map, 4, &back));
+    assert_memory_equal(&back, &fields, sizeof back);
+    assert_false(load_map_unpack(map, sizeof map - 1, 4, &back));
+    assert_false(load_map_unpack(map, sizeof map, 5, &back));
+    for (uint32_t rank = 0; rank < 4; rank++) { /* any other number in either table */
+        for (uint32_t node = 0; node < 6; node++) {
+            memcpy(map, golden, sizeof map);
+            map[LOAD_MAP_HEADER_BYTES + 2 * rank] = (uint8_t)node;
+            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back),
+                             node == golden[LOAD_MAP_HEADER_BYTES + 2 * rank]);
+            memcpy(map, golden, sizeof map);
+            map[LOAD_MAP_HEADER_BYTES + 8 + 2 * rank] = (uint8_t)node;
+            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back),
+                             node == golden[LOAD_MAP_HEADER_BYTES + 8 + 2 * rank]);
+        }
+    }
+}
+
 TEST(a_list_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {

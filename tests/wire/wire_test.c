@@ -120,6 +120,24 @@ TEST(of_downloads_and_gathers_alone_the_bytes_in_front_take_no_model_time)
     }
 }
 
+TEST(a_share_says_in_its_open_which_it_is)
+{
+    static const uint8_t golden[] = {U32(0x01020304), 0xcd, 0xab, 2, 16, U32(0x0a0b0c0d)};
+    uint8_t packet[OPEN_BYTES];
+
+    open_pack(packet, &(struct open_body){.length = 0x01020304,
+                                          .match = open_share_match(NAME_BIT | 0xabcd, 2, 16),
+                                          .tag = 0x0a0b0c0d,
+                                          .flags = OPEN_SHARE});
+    assert_memory_equal(packet + PACKET_HEADER_BYTES, golden, sizeof golden);
+    assert_int_equal(open_name(packet), NAME_BIT | 0xabcd);
+    assert_int_equal(open_share_number(packet), 2);
+    assert_int_equal(open_share_count(packet), 16);
+    assert_true(open_is_share(OPEN_SHARE | OPEN_ROUTE));
+    assert_false(open_is_share(OPEN_REQUEST | OPEN_BEHIND));
+    assert_false(open_is_share(OPEN_ROUTE));
+}
+
 TEST(a_hop_list_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {3, 0xff, U16(0), 16, U16(0x1234), 0, U16(0xffff)};
@@ -246,7 +264,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
         U32(10), 1,      2,      3,      4,      5,      6,      7,  8,  9,  10, 11,
         12,      13,     14,     15,     16,     17,     18,     19, 20, 21, 22, 23,
         24,      25,     26,     27,     28,     29,     30,     31, 32};
-    static const uint8_t starts[] = {U64(1000000007000), 1, 0, 0, 0};
+    static const uint8_t starts[] = {U64(1000000007000), 1, 3, 0, 0};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(0)};
     struct offer_body offer = {.name = 1,
@@ -260,7 +278,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
                                .parcel_bytes = 9,
                                .head = 10,
                                .digest = offers + 36};
-    struct start_body start = {1000000007000, true};
+    struct start_body start = {1000000007000, true, 3};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 

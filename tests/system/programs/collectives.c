@@ -4,8 +4,9 @@
  * impossible, at all nodes and at one.
  *
  * collectives BYTES[,BYTES...] NETWORK ROOTS CASE...: the same of single algorithms, each in all
- * these sizes and for so many roots (distances, masks). A case is OPERATION:ALGORITHM, which runs,
- * or -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which
+ * these sizes and for so many roots (distances, masks), up to the last one, or, with ROOTS,LAST, to
+ * that rank. A case is OPERATION:ALGORITHM, which runs, OPERATION:, by what the host chooses, or
+ * -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which
  * an algorithm that reduces combines the first of M segments of ORDERED doubles, as `ecube plan
  * show` has it: a sum that is rounded is compared.
  *
@@ -26,23 +27,31 @@ enum {
     DIMENSIONS_MAX = 16,
     ORDERED = 125,
     NODES_MAX = 128,
+    MOVEMENTS_MORE = 4, /* than there are nodes */
     UNTOUCHED = 0xee
 };
 
-static const char *const names[ECUBE_OPERATIONS] = {
-    [ECUBE_BARRIER] = "barrier",     [ECUBE_BROADCAST] = "broadcast",
-    [ECUBE_SCATTER] = "scatter",     [ECUBE_GATHER] = "gather",
-    [ECUBE_EXCHANGE] = "exchange",   [ECUBE_ALLGATHER] = "allgather",
-    [ECUBE_REDUCE] = "reduce",       [ECUBE_ALIGN] = "align",
-    [ECUBE_ALLREDUCE] = "allreduce", [ECUBE_REDUCE_SCATTER] = "reduce_scatter",
-    [ECUBE_SCAN] = "scan",           [ECUBE_SHIFT] = "shift",
-    [ECUBE_REVERSE] = "reverse",     [ECUBE_EXCHANGEV] = "exchangev"};
+static const char *const names[ECUBE_OPERATIONS] = {[ECUBE_BARRIER] = "barrier",
+                                                    [ECUBE_BROADCAST] = "broadcast",
+                                                    [ECUBE_SCATTER] = "scatter",
+                                                    [ECUBE_GATHER] = "gather",
+                                                    [ECUBE_EXCHANGE] = "exchange",
+                                                    [ECUBE_ALLGATHER] = "allgather",
+                                                    [ECUBE_REDUCE] = "reduce",
+                                                    [ECUBE_ALIGN] = "align",
+                                                    [ECUBE_ALLREDUCE] = "allreduce",
+                                                    [ECUBE_REDUCE_SCATTER] = "reduce_scatter",
+                                                    [ECUBE_SCAN] = "scan",
+                                                    [ECUBE_SHIFT] = "shift",
+                                                    [ECUBE_REVERSE] = "reverse",
+                                                    [ECUBE_EXCHANGEV] = "exchangev",
+                                                    [ECUBE_ALL_TO_SOME] = "all_to_some"};
 static uint32_t bytes, rank, size;
 static uint8_t *blocks, *answer, *block;
 static struct ecube_block places[NODES_MAX];       /* of blocks, one behind the other */
 static const char *algorithm;                      /* the one that is forced; NULL: none is */
 static uint32_t sides[DIMENSIONS_MAX], dimensions; /* of the network, the last number first */
-static uint32_t roots_max;                         /* of single algorithms */
+static uint32_t roots_max, root_last;              /* of single algorithms */
 static uint32_t runs;
 
 static uint8_t pattern(uint32_t from, uint32_t to, uint32_t index)
@@ -232,6 +241,38 @@ static uint32_t vector_differences(const struct call *call)
     return wrong * element_bytes(call);
 }
 
+/* Of all to some root 0 is all movements, 1 + m the one of number m alone: how far that goes. */
+static int hop_of(uint32_t movement)
+{
+    int length = 1 << movement / 2;
+
+    return movement % 2 ? -length : length;
+}
+
+static uint32_t movements_of(const struct call *call)
+{
+    return call->root == 0 ? ecube_movements(size) : 1;
+}
+
+/* The rank whose block of a slot comes here. */
+static uint32_t mover(const struct call *call, uint32_t slot)
+{
+    int hop = hop_of(call->root == 0 ? slot : call->root - 1);
+    int place = (ecube_place((int)rank) - hop + (int)size) % (int)size;
+
+    return (uint32_t)ecube_rank_at(place);
+}
+
+static uint32_t moved_differences(const struct call *call)
+{
+    uint32_t wrong = 0;
+
+    for (uint32_t slot = 0; slot < movements_of(call); slot++) {
+        wrong += differences(answer + (size_t)slot * bytes, mover(call, slot), slot);
+    }
+    return wrong;
+}
+
 static int called(const struct call *call)
 {
     int root = (int)call->root;
@@ -253,6 +294,9 @@ static int called(const struct call *call)
     case ECUBE_SHIFT: return ecube_shift(block, answer, bytes, root - (int)size);
     case ECUBE_REVERSE: return ecube_reverse(block, answer, bytes, call->root);
     case ECUBE_EXCHANGEV: return ecube_exchangev(blocks, places, answer, places);
+    case ECUBE_ALL_TO_SOME:
+        return root == 0 ? ecube_all_to_some(blocks, answer, bytes)
+                         : ecube_pm2i(blocks, answer, bytes, hop_of(call->root - 1));
     default: return ecube_barrier();
     }
 }
@@ -281,6 +325,9 @@ static int begun(const struct call *call, struct ecube_request *request)
     case ECUBE_SHIFT: return ecube_shift_start(block, answer, bytes, root + (int)size, request);
     case ECUBE_REVERSE: return ecube_reverse_start(block, answer, bytes, call->root, request);
     case ECUBE_EXCHANGEV: return ecube_exchangev_start(blocks, places, answer, places, request);
+    case ECUBE_ALL_TO_SOME:
+        return root == 0 ? ecube_all_to_some_start(blocks, answer, bytes, request)
+                         : ecube_pm2i_start(blocks, answer, bytes, hop_of(call->root - 1), request);
     default: return ecube_barrier_start(request);
     }
 }
@@ -300,11 +347,13 @@ static int done(const struct call *call)
 
 static void prepare(const struct call *call)
 {
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint32_t i = 0; i < size + MOVEMENTS_MORE; i++) {
         fill(blocks + (size_t)i * bytes, rank, i);
+    }
+    for (uint32_t i = 0; i < size; i++) {
         places[i] = (struct ecube_block){i * bytes, bytes};
     }
-    memset(answer, UNTOUCHED, (size_t)size * bytes + 1);
+    memset(answer, UNTOUCHED, (size_t)(size + MOVEMENTS_MORE) * bytes + 1);
     if (call->type) {
         fill_vector(call);
     } else if (call->operation == ECUBE_SCATTER) {
@@ -356,6 +405,7 @@ static uint32_t check(const struct call *call)
     case ECUBE_SCAN: return vector_differences(call);
     case ECUBE_SHIFT: return differences(answer, (rank + size - call->root) % size, call->root);
     case ECUBE_REVERSE: return differences(answer, mirrored(call->root), call->root);
+    case ECUBE_ALL_TO_SOME: return moved_differences(call);
     default: return 0;
     }
 }
@@ -373,7 +423,11 @@ static uint32_t surprise(const struct call *call, uint64_t took_ns)
     int parted = is_rooted(call->operation) || call->operation == ECUBE_SHIFT ||
                  call->operation == ECUBE_REVERSE;
     struct ecube_prediction told;
-    int status = ecube_predict(call->operation, parted ? (int)call->root : 0,
+    int parameter = parted ? (int)call->root : 0;
+    if (call->operation == ECUBE_ALL_TO_SOME && call->root > 0) {
+        parameter = (int)(ECUBE_MOVEMENT_ALONE + call->root - 1);
+    }
+    int status = ecube_predict(call->operation, parameter,
                                call->operation == ECUBE_BARRIER ? 0 : count, call->type, &told);
 
     if (status == 0 && told.model_ns == took_ns && told.bound_ns <= took_ns) {
@@ -400,6 +454,7 @@ static uint32_t answer_bytes(const struct call *call)
     case ECUBE_SCAN: return element_count(call) * element_bytes(call);
     case ECUBE_SHIFT:
     case ECUBE_REVERSE: return bytes;
+    case ECUBE_ALL_TO_SOME: return movements_of(call) * bytes;
     default: return 0;
     }
 }
@@ -409,7 +464,7 @@ static uint32_t count_touched(const struct call *call)
 {
     uint32_t wrong = 0;
 
-    for (uint32_t i = answer_bytes(call); i <= size * bytes; i++) {
+    for (uint32_t i = answer_bytes(call); i <= (size + MOVEMENTS_MORE) * bytes; i++) {
         wrong += answer[i] != UNTOUCHED;
     }
     return wrong;
@@ -466,6 +521,7 @@ static uint32_t run_all(uint32_t root)
     wrong += run((struct call){ECUBE_SCAN, root, ECUBE_DOUBLE, ECUBE_SUM});
     wrong += run((struct call){.operation = ECUBE_SHIFT, .root = root});
     wrong += run((struct call){.operation = ECUBE_REVERSE});
+    wrong += run((struct call){.operation = ECUBE_ALL_TO_SOME});
     return wrong;
 }
 
@@ -536,6 +592,13 @@ static uint32_t run_impossible(void)
         ecube_shift(block, last ? block : answer, bytes, INT32_MIN),
         ecube_reverse(block, answer, bytes, UINT32_C(1) << 31),
         ecube_reverse(block, answer, bytes, last ? UINT32_MAX : 0),
+        ecube_pm2i(block, answer, bytes, 3),
+        ecube_pm2i(block, answer, bytes, last ? 0 : -1),
+        ecube_pm2i(block, answer, bytes, 1 << 30),
+        ecube_pm2i(block, answer, bytes, INT32_MIN),
+        ecube_descend(block, 3, 1, 0, NULL),
+        ecube_ascend(block, 1, 0, 0, NULL),
+        ecube_ascend(block, 1, 1, ecube_iterations(1) + 1, NULL),
         ecube_reduce(block, answer, 1, (enum ecube_type)77, ECUBE_SUM, 0),
         ecube_reduce(block, answer, 1, ECUBE_INT32, (enum ecube_operator)300, 0),
         ecube_scan(block, answer, 1, ECUBE_INT32, ECUBE_MINLOC),
@@ -650,6 +713,7 @@ static uint32_t read_sizes(const char *text, uint32_t sizes[SIZES_MAX])
 static uint32_t root_count(enum ecube_operation operation)
 {
     uint32_t all = operation == ECUBE_REVERSE                         ? UINT32_C(1) << dimensions
+                   : operation == ECUBE_ALL_TO_SOME                   ? 1 + ecube_movements(size)
                    : is_rooted(operation) || operation == ECUBE_SHIFT ? size
                                                                       : 1;
 
@@ -660,7 +724,9 @@ static uint32_t root_count(enum ecube_operation operation)
 static uint32_t root_at(enum ecube_operation operation, uint32_t i)
 {
     uint32_t count = root_count(operation);
-    uint32_t last = operation == ECUBE_REVERSE ? (UINT32_C(1) << dimensions) - 1 : size - 1;
+    uint32_t last = operation == ECUBE_REVERSE       ? (UINT32_C(1) << dimensions) - 1
+                    : operation == ECUBE_ALL_TO_SOME ? ecube_movements(size)
+                                                     : root_last;
 
     return count < 2 ? 0 : i * last / (count - 1);
 }
@@ -786,7 +852,7 @@ static uint32_t run_case(char *word, const uint32_t *sizes, uint32_t count)
     if (order) {
         *order++ = '\0';
     }
-    algorithm = name + 1;
+    algorithm = name[1] ? name + 1 : NULL;
     int status = ecube_algorithm(operation, algorithm);
     if (status != (refused ? ECUBE_E_NETWORK : ECUBE_OK)) {
         printf("%s: %s\n", word, ecube_error_text(status));
@@ -831,8 +897,8 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < count; i++) {
         most = sizes[i] > most ? sizes[i] : most;
     }
-    blocks = malloc((size_t)size * most + 1);
-    answer = malloc((size_t)size * most + 1);
+    blocks = malloc((size_t)(size + MOVEMENTS_MORE) * most + 1);
+    answer = malloc((size_t)(size + MOVEMENTS_MORE) * most + 1);
     block = malloc(most + 1);
     if (!blocks || !answer || !block) {
         printf("no memory for %u bytes\n", (unsigned)most);
@@ -841,6 +907,7 @@ int main(int argc, char **argv)
     if (argc > 3) {
         read_network(argv[2]);
         roots_max = (uint32_t)atoi(argv[3]);
+        root_last = strchr(argv[3], ',') ? (uint32_t)atoi(strchr(argv[3], ',') + 1) : size - 1;
     }
     uint32_t wrong = argc > 3 ? run_cases(argv + 4, (uint32_t)argc - 4, sizes, count) : run_usual();
     if (wrong) {

@@ -1,4 +1,4 @@
-#include "tests/planner/plan_shapes.h"
+#include "tests/network/shapes.h"
 
 #include "drivers/check.h"
 
@@ -8,6 +8,7 @@ struct list {
     struct network *shapes;
     unsigned count;
     uint32_t nodes;
+    bool twice; /* tori that are meshes, too */
 };
 
 static void add(struct list *list, enum network_kind kind, const uint32_t *sizes, unsigned count)
@@ -16,11 +17,10 @@ static void add(struct list *list, enum network_kind kind, const uint32_t *sizes
     list->count += network_make(&list->shapes[list->count], kind, sizes, count);
 }
 
-/* All products of sizes; a size of one in the first two dimensions alone, and no
- * torus that is a mesh. */
+/* All products of sizes; a size of one in the first two dimensions alone. */
 static void add_products(struct list *list, uint32_t *sizes, unsigned count, uint32_t nodes)
 {
-    bool wraps = false;
+    bool wraps = list->twice && count > 0;
 
     for (unsigned i = 0; i < count; i++) {
         wraps = wraps || sizes[i] > 2;
@@ -39,17 +39,26 @@ static void add_products(struct list *list, uint32_t *sizes, unsigned count, uin
     }
 }
 
-unsigned shapes_make(struct network *shapes, uint32_t nodes)
+static unsigned make(struct list list)
 {
-    struct list list = {.shapes = shapes, .nodes = nodes};
     uint32_t sizes[DIMS_MAX];
 
-    for (unsigned dims = 0; UINT32_C(1) << dims <= nodes; dims++) {
+    for (unsigned dims = 0; UINT32_C(1) << dims <= list.nodes; dims++) {
         add(&list, NETWORK_CUBE, sizes, dims);
     }
-    for (uint32_t size = 1; size <= nodes; size++) {
+    for (uint32_t size = 1; size <= list.nodes; size++) {
         add(&list, NETWORK_RING, &size, 1);
     }
     add_products(&list, sizes, 0, 1);
     return list.count;
+}
+
+unsigned shapes_make(struct network *shapes, uint32_t nodes)
+{
+    return make((struct list){.shapes = shapes, .nodes = nodes});
+}
+
+unsigned shapes_make_all(struct network *shapes, uint32_t nodes)
+{
+    return make((struct list){.shapes = shapes, .nodes = nodes, .twice = true});
 }
