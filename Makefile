@@ -506,7 +506,7 @@ $(SDK_HOME)/crt0.o: $(call program,$(LIBRARY_START))
 	$(Q)cp $< $@
 
 # What newlib is made of and with. Its jobs are those of this make.
-$(NEWLIB_HOST)/flags: OBJECT_FLAGS := $(CC) $(NEWLIB_FLAGS) $(wildcard /usr/src/newlib/newlib-*.tar.xz)
+$(NEWLIB_HOST)/flags: OBJECT_FLAGS := $(CC) $(NEWLIB_FLAGS)
 $(NEWLIB_HOST)/made: scripts/newlib-host.sh $(NEWLIB_HOST)/flags $(wildcard /usr/src/newlib/newlib-*.tar.xz) | $(PACKAGES)
 	@echo "  newlib  $(@D)"
 	+$(Q)scripts/newlib-host.sh $(@D) $(CC) $(NEWLIB_FLAGS)

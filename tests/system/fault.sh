@@ -43,11 +43,21 @@ cut_words() {
     done
 }
 
+# run_until_waits N PATTERN OPTION... - ended once N lines say PATTERN; on a loaded computer it takes longer until programs wait.
+run_until_waits() {
+    wanted=$1 pattern=$2
+    shift 2
+    for limit in "$surely" 30 120; do
+        may_time_out=1
+        run --timeout "$limit" "$@"
+        [ "$(words | grep -c "$pattern")" -lt "$wanted" ] || break
+    done
+}
+
 # The others have come to where they wait, also in the simulator, which one that computes holds up.
 held_up() {
-    may_time_out=1
-    run --network cube:2 --timeout $surely --json result.json "$misbehave" hold 2
-    cut_words "the run did not end within $surely s: 0 of 4 programs have ended \\(--timeout sets it\\)" \
+    run_until_waits 3 'waits in barrier' --network cube:2 --json result.json "$misbehave" hold 2
+    cut_words "the run did not end within $limit s: 0 of 4 programs have ended \\(--timeout sets it\\)" \
         'node 0 \(rank 0\) waits in barrier for rank 2 to enter' \
         'node 1 \(rank 1\) waits in barrier for rank 2 to enter' \
         "node 2 \\(rank 2\\) computes in never_return $place(, called from [a-z_]+ $place)*" \
@@ -58,9 +68,8 @@ held_up() {
 
 # Who sleeps goes on, so nobody says by himself that the others wait for ever.
 sleeps_beside() {
-    may_time_out=1
-    run --network cube:3 --timeout $surely --json result.json "$misbehave" beside 3
-    cut_words "the run did not end within $surely s: 4 of 8 programs have ended \\(--timeout sets it\\)" \
+    run_until_waits 3 'waits to receive' --network cube:3 --json result.json "$misbehave" beside 3
+    cut_words "the run did not end within $limit s: 4 of 8 programs have ended \\(--timeout sets it\\)" \
         'node 0 \(rank 0\) waits to receive from rank 1, tag 5' \
         'node 1 \(rank 1\) waits to receive from rank 2, tag 5' \
         'node 2 \(rank 2\) waits to receive from rank 0, tag 5' \
