@@ -799,3 +799,17 @@ uint64_t download_closed_ns(const struct download_costs *costs, const struct net
     }
     return ns;
 }
+
+void download_write_map(uint8_t *table, const struct network *network)
+{
+    const struct network *guest = network_guest(network);
+    struct load_map fields = {.nodes = network->nodes, .kind = guest->kind, .dims = guest->dims};
+
+    for (unsigned k = 0; k < guest->dims; k++) {
+        fields.sizes[k] = guest->dim[k].size;
+    }
+    load_map_pack(table, &fields);
+    for (uint32_t rank = 0; rank < network->nodes; rank++) {
+        load_map_put(table, network->nodes, rank, network_node(network, rank));
+    }
+}

@@ -58,6 +58,9 @@ struct download_costs {
     uint32_t memory_end;
 };
 
+/* The bytes of a network's map, as a load brings them: load_map_bytes(nodes) of them. */
+void download_write_map(uint8_t *table, const struct network *network);
+
 /* What so many bytes of a message take. */
 static inline uint64_t download_bytes_ns(const struct download_costs *costs, uint64_t bytes)
 {

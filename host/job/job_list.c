@@ -340,8 +340,7 @@ static int add_file(struct job_list *list, const struct job_contents *contents,
 static int add_map(struct job_list *list, const struct job_contents *contents,
                    const struct job_place *places, struct message *message)
 {
-    const struct network *network = contents->network, *guest = network_guest(network);
-    struct load_map fields = {.nodes = network->nodes, .kind = guest->kind, .dims = guest->dims};
+    const struct network *network = contents->network;
 
     if (!network->map) {
         return 0;
@@ -350,13 +349,7 @@ static int add_map(struct job_list *list, const struct job_contents *contents,
     if (!list->map) {
         return message_set(message, "out of memory");
     }
-    for (unsigned k = 0; k < guest->dims; k++) {
-        fields.sizes[k] = guest->dim[k].size;
-    }
-    load_map_pack(list->map, &fields);
-    for (uint32_t rank = 0; rank < network->nodes; rank++) {
-        load_map_put(list->map, network->nodes, rank, network_node(network, rank));
-    }
+    download_write_map(list->map, network);
     for (unsigned i = 0; i < contents->records->count; i++) {
         const struct record *record = &contents->records->records[i];
         struct job_part part = {

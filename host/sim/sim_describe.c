@@ -18,20 +18,27 @@
 
 enum {
     BLOCK_BYTES = 16,
-    LIST_BYTES = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 2 * LOAD_SEGMENT_BYTES
+    LIST_BYTES = LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 3 * LOAD_SEGMENT_BYTES
 };
 
-/* An image for all, and a private block each. Where they lie does not matter for their time. */
-static void make_list(struct load_list *list, uint8_t bytes[LIST_BYTES], uint32_t nodes,
-                      uint32_t image_bytes)
+/* An image for all, a private block each, and the map where there is one. Where they lie does not
+ * matter for their time. */
+static void make_list(struct load_list *list, uint8_t bytes[LIST_BYTES],
+                      const struct network *network, uint32_t image_bytes)
 {
-    load_list_pack(bytes, nodes, 1, 2);
+    uint32_t nodes = network->nodes, segments = network->map ? 3 : 2;
+
+    load_list_pack(bytes, nodes, 1, segments);
     load_program_pack(bytes, 0, &(struct load_program){.count = nodes});
     load_segment_pack(bytes, 0, &(struct load_segment){.count = nodes, .bytes = image_bytes});
     load_segment_pack(
         bytes, 1,
         &(struct load_segment){.count = nodes, .bytes = BLOCK_BYTES, .step = BLOCK_BYTES});
-    CHECK(load_list_open(list, bytes, LIST_BYTES));
+    if (network->map) {
+        load_segment_pack(bytes, 2,
+                          &(struct load_segment){.count = nodes, .bytes = load_map_bytes(nodes)});
+    }
+    CHECK(load_list_open(list, bytes, load_list_bytes(1, segments)));
 }
 
 struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t image_bytes, int x)
@@ -41,7 +48,7 @@ struct sim_estimate sim_estimate(const struct sim_options *options, uint32_t ima
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
-    make_list(&list, bytes, options->network.nodes, image_bytes);
+    make_list(&list, bytes, &options->network, image_bytes);
     struct download_costs costs = download_costs_of(&options->profile, &list);
     CHECK(download_make_plan(&plan, STRATEGY_DECREMENTAL, x, &options->network, &costs, error));
     return (struct sim_estimate){.x = plan.x,

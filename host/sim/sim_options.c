@@ -453,7 +453,8 @@ static int finish_plan(struct sim_options *options, const struct plan *plan, con
     bool sized = plan->bytes_min == plan->bytes_max, wanted = false;
 
     plan_purpose(plan, purpose);
-    if (plan->operation != (uint32_t)options->scenario || plan->root != scenario_root(options)) {
+    if (plan->operation != (uint32_t)options->scenario ||
+        plan->root != scenario_plan_root(options)) {
         return message_set(message, "%.60s is a plan of %s, and the scenario is %s", path, purpose,
                            sim_scenario_name(options->scenario));
     }
@@ -470,6 +471,22 @@ static int finish_plan(struct sim_options *options, const struct plan *plan, con
     return wanted || !sized ? 0
                             : message_set(message, "%.60s is a plan of %s: add --bytes %u", path,
                                           purpose, (unsigned)plan->bytes_min);
+}
+
+/* What stands in the place of a root. */
+static int finish_parameter(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    const struct operation *operation = scenario_is_collective(options->scenario)
+                                            ? operation_of((uint32_t)options->scenario)
+                                            : NULL;
+
+    if (arguments->program || options->scenario == SIM_SCENARIOS || !arguments->parameter) {
+        return 0;
+    }
+    options->asked = true;
+    return options_find_parameter(operation, &options->network, arguments->parameter,
+                                  &options->root, message);
 }
 
 static int finish_plans(struct sim_arguments *arguments, struct message *message)
@@ -624,16 +641,6 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
         return message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
                            arguments->network_name, why);
     }
-    if (arguments->parameter) {
-        options->asked = true;
-        if (options_find_parameter(scenario_is_collective(options->scenario)
-                                       ? operation_of((uint32_t)options->scenario)
-                                       : NULL,
-                                   &arguments->network, arguments->parameter, &options->root,
-                                   message) != 0) {
-            return -1;
-        }
-    }
     if (options->algorithm && !scenario_is_collective(options->scenario)) {
         return message_set(message, "--algorithm %.40s: %s is no collective", options->algorithm,
                            sim_scenario_name(options->scenario));
@@ -678,21 +685,17 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
         map_apply(&arguments->machine.map, &arguments->network, message) != 0) {
         return -1;
     }
+    options->network = arguments->network;
     network_name(&arguments->network, arguments->network_name);
-    if (arguments->network.map && !arguments->program) {
-        return message_set(message, "--map is for programs: a scenario has its ranks at the nodes "
-                                    "of their numbers");
-    }
     if (options_find_profile(&arguments->machine, &arguments->network, &options->profile,
                              arguments->profile_name, message) != 0 ||
         options_find_paths(&arguments->machine, &options->profile, arguments->profile_name,
                            &options->paths, message) != 0 ||
-        finish_plans(arguments, message) != 0 ||
+        finish_parameter(arguments, message) != 0 || finish_plans(arguments, message) != 0 ||
         (arguments->program ? finish_program(arguments, message)
                             : finish_scenario(arguments, message)) != 0) {
         return -1;
     }
-    options->network = arguments->network;
     unsigned halvings = network_halvings(&arguments->network);
     if (arguments->x > (int)halvings) {
         return message_set(message, "--x %d: %s%s is halved %u times: x is from 0 to %u",

@@ -87,17 +87,22 @@ static void fill_program(struct sim *sim)
     for (uint32_t i = 0; i < sim->layout.image_room; i++) {
         host->image[i] = (uint8_t)random_next(&seed);
     }
+    if (host->map) {
+        download_write_map(host->map, sim_network(sim));
+    }
 }
 
 bool host_init(struct sim *sim)
 {
     struct host *host = &sim->host;
+    bool mapped = sim_network(sim)->map && !sim->options.native;
 
     host->blocks = calloc(sim->count, BLOCK_BYTES);
     host->texts = calloc(sim->count, sizeof *host->texts);
     host->image = malloc(sim->layout.image_room);
     host->digests = malloc((size_t)sim->count * DIGEST_BYTES);
-    if (!host->blocks || !host->texts || !host->image || !host->digests) {
+    host->map = mapped ? calloc(1, load_map_bytes(sim->count)) : NULL;
+    if (!host->blocks || !host->texts || !host->image || !host->digests || (mapped && !host->map)) {
         return false;
     }
     for (unsigned i = 0; i < network_host_links(sim_network(sim)); i++) {
@@ -124,6 +129,7 @@ void host_free(struct sim *sim)
     free(sim->host.blocks);
     free(sim->host.texts);
     free(sim->host.image);
+    free(sim->host.map);
     free(sim->host.digests);
     free_outputs(sim);
 }
@@ -174,7 +180,13 @@ static void protect(struct load_program *program, uint32_t base, uint32_t bytes)
     }
 }
 
-/* The list of a scenario's load: an image for all, and the private blocks. */
+/* Bytes of the list of a scenario's load. */
+static uint32_t list_bytes(const struct sim *sim)
+{
+    return load_list_bytes(SCENARIO_PROGRAMS, scenario_segments(&sim->options.network));
+}
+
+/* The list of a scenario's load: an image for all, the private blocks, a map if there is one. */
 static void fill_list(struct sim *sim, uint32_t bytes)
 {
     const struct layout *layout = &sim->layout;
@@ -191,14 +203,22 @@ static void fill_list(struct sim *sim, uint32_t bytes)
                                  .bytes = BLOCK_BYTES,
                                  .step = BLOCK_BYTES,
                                  .flags = LOAD_BLOCK};
+    struct load_segment map = {.count = sim->count,
+                               .address = layout->map_address,
+                               .bytes = load_map_bytes(sim->count),
+                               .flags = LOAD_MAP};
     struct host *host = &sim->host;
 
     protect(&program, layout->image_address, bytes);
-    load_list_pack(host->list, sim->count, SCENARIO_PROGRAMS, SCENARIO_SEGMENTS);
+    load_list_pack(host->list, sim->count, SCENARIO_PROGRAMS,
+                   scenario_segments(&sim->options.network));
     load_program_pack(host->list, 0, &program);
     load_segment_pack(host->list, SCENARIO_IMAGE, &image);
     load_segment_pack(host->list, SCENARIO_BLOCKS, &block);
-    digest_of(host->list, sizeof host->list, host->list_digest);
+    if (host->map) {
+        load_segment_pack(host->list, SCENARIO_MAP, &map);
+    }
+    digest_of(host->list, list_bytes(sim), host->list_digest);
 }
 
 /* The program of a scenario: bytes that nobody executes. */
@@ -209,11 +229,13 @@ static void make_up(struct sim *sim, uint32_t bytes)
     fill_list(sim, bytes);
     host->strings[SCENARIO_IMAGE] = host->image;
     host->strings[SCENARIO_BLOCKS] = host->blocks;
+    host->strings[SCENARIO_MAP] = host->map;
     host->segment_digests[SCENARIO_IMAGE] = (const uint8_t(*)[DIGEST_BYTES])host->image_digest;
     host->segment_digests[SCENARIO_BLOCKS] = (const uint8_t(*)[DIGEST_BYTES])host->digests;
+    host->segment_digests[SCENARIO_MAP] = (const uint8_t(*)[DIGEST_BYTES])host->map_digest;
     host->load = (struct controller_load){
         .list = host->list,
-        .list_bytes = sizeof host->list,
+        .list_bytes = list_bytes(sim),
         .list_digest = host->list_digest,
         .strings = host->strings,
         .digests = host->segment_digests,
@@ -221,6 +243,9 @@ static void make_up(struct sim *sim, uint32_t bytes)
         .count = download_decremental(sim_network(sim), sim->options.download_x, host->messages)};
     sim->crowded = true;
     digest_of(host->image, bytes, host->image_digest[0]);
+    if (host->map) {
+        digest_of(host->map, load_map_bytes(sim->count), host->map_digest[0]);
+    }
     sim_all_partitions(sim, expect);
 }
 

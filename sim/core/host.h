@@ -24,7 +24,7 @@
 struct sim;
 
 /* The segments of a scenario's load. */
-enum { SCENARIO_IMAGE, SCENARIO_BLOCKS };
+enum { SCENARIO_IMAGE, SCENARIO_BLOCKS, SCENARIO_MAP };
 
 /* A program that the user has stopped, and loads once more (SIM_CANCEL). */
 enum host_again { AGAIN_NO, AGAIN_WANTED, AGAIN_LOADED };
@@ -42,12 +42,12 @@ struct host {
     struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     /* what nodes of a scenario are sent, and what they must answer */
     uint8_t list[LOAD_LIST_HEADER_BYTES + SCENARIO_PROGRAMS * LOAD_PROGRAM_BYTES +
-                 SCENARIO_SEGMENTS * LOAD_SEGMENT_BYTES];
-    const uint8_t *strings[SCENARIO_SEGMENTS];
-    const uint8_t (*segment_digests[SCENARIO_SEGMENTS])[DIGEST_BYTES];
-    uint8_t *blocks, *image;
+                 SCENARIO_SEGMENTS_MAX * LOAD_SEGMENT_BYTES];
+    const uint8_t *strings[SCENARIO_SEGMENTS_MAX];
+    const uint8_t (*segment_digests[SCENARIO_SEGMENTS_MAX])[DIGEST_BYTES];
+    uint8_t *blocks, *image, *map;    /* map NULL: rank r is at node r */
     uint8_t (*digests)[DIGEST_BYTES]; /* of the blocks */
-    uint8_t image_digest[1][DIGEST_BYTES], list_digest[DIGEST_BYTES];
+    uint8_t image_digest[1][DIGEST_BYTES], map_digest[1][DIGEST_BYTES], list_digest[DIGEST_BYTES];
     struct host_text *texts;  /* of each rank */
     uint64_t base_ns, end_ns; /* model time of the last download */
     uint32_t links_reported, receipts;

@@ -3,10 +3,10 @@
  * touched costs nothing.
  *
  *   nodes | ends | actors | tasks | controller | counts | pools |
- *   arguments 0, table 0, image 0, block 0, passed on 0, data 0 | arguments 1, ... |
+ *   arguments 0, table 0, image 0, block 0, map 0, passed on 0, data 0 | arguments 1, ... |
  *   window of each partition
  *
- * A node's free memory begins behind its block. There a download leaves the list and the blocks of
+ * A node's free memory begins behind its map. There a download leaves the list and the blocks of
  * the nodes that this one serves: those of all nodes at node 0, none at nodes that serve nobody. So
  * nodes have areas of different sizes. When contents are not kept, data lies in a window that all
  * nodes of a partition share: programs move bytes, nobody looks at them. All of a window is the
@@ -73,7 +73,7 @@ static uint32_t image_max(const struct sim_options *options)
  * node. */
 static uint64_t passed_on_bytes(const struct network *network, uint32_t rank)
 {
-    return align(load_list_bytes(SCENARIO_PROGRAMS, SCENARIO_SEGMENTS) +
+    return align(load_list_bytes(SCENARIO_PROGRAMS, scenario_segments(network)) +
                  BLOCK_BYTES * (uint64_t)(network_block_of(network, rank) - 1));
 }
 
@@ -81,12 +81,14 @@ static uint64_t passed_on_bytes(const struct network *network, uint32_t rank)
  * is its end. */
 static void place_addresses(struct layout *layout, const struct sim_options *options)
 {
-    uint64_t image = layout->image_room + align(BLOCK_BYTES);
+    uint64_t map = options->network.map ? align(load_map_bytes(options->network.nodes)) : 0;
+    uint64_t image = layout->image_room + align(BLOCK_BYTES) + map;
     uint64_t before = ARGUMENTS_BYTES + align(scenario_table_bytes(options));
 
     layout->top =
         (uint32_t)align_to(PROGRAM_ADDRESS + before + image, (uint64_t)PROTECTED_PAGE_BYTES);
-    layout->block_address = layout->top - (uint32_t)align(BLOCK_BYTES);
+    layout->map_address = layout->top - (uint32_t)map;
+    layout->block_address = layout->map_address - (uint32_t)align(BLOCK_BYTES);
     layout->image_address = layout->top - (uint32_t)image;
     layout->program_address = layout->image_address - (uint32_t)before;
 }

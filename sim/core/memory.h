@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "network/network.h"
+
 struct sim;
 struct sim_options;
 
@@ -21,15 +23,21 @@ enum {
     PROGRAM_ADDRESS = 0x10000 /* a program's memory begins there or a little higher */
 };
 
-/* What the list of a scenario's load holds: an image for all, and the blocks. */
-enum { SCENARIO_PROGRAMS = 1, SCENARIO_SEGMENTS = 2 };
+/* What the list of a scenario's load holds: an image for all, the blocks, and a map where ranks are
+ * elsewhere. */
+enum { SCENARIO_PROGRAMS = 1, SCENARIO_SEGMENTS_MAX = 3 };
+
+static inline uint32_t scenario_segments(const struct network *network)
+{
+    return network->map ? SCENARIO_SEGMENTS_MAX : SCENARIO_SEGMENTS_MAX - 1;
+}
 
 /* Where a node's memory lies. */
 struct layout {
     bool checked;
     /* addresses of a scenario's program: its arguments; its image, of any size up to image_room;
-     * its private block; where its free memory begins */
-    uint32_t program_address, image_address, block_address, top;
+     * its private block; its map; where its free memory begins */
+    uint32_t program_address, image_address, block_address, map_address, top;
     uint32_t image_room;
     uint64_t program_bytes; /* of all nodes */
     uint64_t window_bytes;  /* that all nodes of a partition share */

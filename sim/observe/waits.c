@@ -64,7 +64,8 @@ static void tell_polling(struct sim *sim, uint32_t rank)
 
     sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank),
                 "node %u (rank %u) waits for messages: %u of %u sent, %u received", (unsigned)rank,
-                (unsigned)rank, task->sent, task->sends, task->received);
+                (unsigned)network_rank(&sim->options.network, rank), task->sent, task->sends,
+                task->received);
 }
 
 static void tell_node(struct sim *sim, uint32_t rank)

@@ -1,7 +1,7 @@
 /*
  * contents.c - the bytes of a collective: what every node sends, and what must come to it.
  *
- * Block i of what a node sends is a sequence of its own, made from the node, i and the size's
+ * Block i of what a rank sends is a sequence of its own, made from the rank, i and the size's
  * number. What must come is read off the table of operations:
  *
  *   a block for every rank is received   it is the one that this rank has sent
@@ -66,22 +66,23 @@ uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word)
     return wrong;
 }
 
-/* Blocks of a space at a node; a vector is one. */
+/* Blocks of a space at a rank; a vector is one. */
 static uint32_t blocks_of(const struct sim_options *options, enum space space, uint32_t rank)
 {
     return operation_slots(operation_of((uint32_t)options->scenario), space, options->network.nodes,
                            rank, scenario_root(options), 1);
 }
 
-struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank)
+struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t node)
 {
     struct spaces spaces = {.end = 0};
+    uint32_t rank = scenario_rank(options, node);
 
     for (unsigned space = 0; space < SPACES; space++) {
         spaces.at[space] = spaces.end;
         spaces.bytes[space] =
             space == SPACE_SCRATCH
-                ? sim_plans_scratch(options, options->plans, size, rank)
+                ? sim_plans_scratch(options, options->plans, size, node)
                 : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
         spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
     }
@@ -177,7 +178,7 @@ static void shape(const struct sim *sim, uint8_t *at, uint32_t rank, uint64_t pl
     }
 }
 
-/* Block `index` of what a node sends. */
+/* Block `index` of what a rank sends. */
 static void fill(struct sim *sim, uint8_t *data, uint32_t rank, uint32_t index, unsigned size)
 {
     uint32_t bytes = sim->options.sizes[size], step = scenario_element_bytes(&sim->options);
@@ -188,11 +189,12 @@ static void fill(struct sim *sim, uint8_t *data, uint32_t rank, uint32_t index, 
     }
 }
 
-void contents_prepare(struct sim *sim, uint32_t rank)
+void contents_prepare(struct sim *sim, uint32_t node)
 {
-    const struct task *task = &sim->tasks[rank];
+    const struct task *task = &sim->tasks[node];
     const struct sim_options *options = &sim->options;
-    struct spaces spaces = scenario_spaces(options, task->size, rank);
+    uint32_t rank = scenario_rank(options, node);
+    struct spaces spaces = scenario_spaces(options, task->size, node);
     uint8_t *receive = task->data + spaces.at[SPACE_RECEIVE];
     uint32_t sent = blocks_of(options, SPACE_SEND, rank), bytes = options->sizes[task->size];
 
@@ -242,31 +244,33 @@ static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t ra
     return wrong;
 }
 
-/* Whose block it is where a node receives one, or one in a slot. */
-static uint32_t single_source(const struct sim *sim, uint32_t rank, uint32_t slot)
+/* The rank whose block it is where a node receives one, or one in a slot. */
+static uint32_t single_source(const struct sim *sim, uint32_t node, uint32_t slot)
 {
+    const struct network *network = &sim->options.network;
     const struct operation *operation = operation_of((uint32_t)sim->options.scenario);
     uint32_t root = scenario_root(&sim->options);
 
     return operation->parameter
-               ? operation_source(operation, &sim->options.network, root, rank, slot)
+               ? network_rank(network, operation_source(operation, network, root, node, slot))
                : root;
 }
 
-uint64_t contents_wrong(struct sim *sim, uint32_t rank)
+uint64_t contents_wrong(struct sim *sim, uint32_t node)
 {
-    const struct task *task = &sim->tasks[rank];
+    const struct task *task = &sim->tasks[node];
+    uint32_t rank = scenario_rank(&sim->options, node);
     const struct operation *operation = operation_of((uint32_t)sim->options.scenario);
     uint32_t bytes = sim->options.sizes[task->size];
     uint32_t count = blocks_of(&sim->options, SPACE_RECEIVE, rank);
     uint32_t index = is_for_all(operation->span[SPACE_SEND]) ? rank : 0;
     const uint8_t *data =
-        task->data + scenario_spaces(&sim->options, task->size, rank).at[SPACE_RECEIVE];
+        task->data + scenario_spaces(&sim->options, task->size, node).at[SPACE_RECEIVE];
     uint64_t wrong = 0;
 
     for (uint32_t i = 0; i < count; i++, data += bytes) {
         uint32_t from =
-            is_for_all(operation->span[SPACE_RECEIVE]) ? i : single_source(sim, rank, i);
+            is_for_all(operation->span[SPACE_RECEIVE]) ? i : single_source(sim, node, i);
         index = operation_has_movements(operation) ? i : index;
 
         wrong += operation->reduces

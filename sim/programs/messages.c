@@ -1,5 +1,5 @@
 /*
- * messages.c - message scenarios: every node sends and receives a few messages at a time.
+ * messages.c - message scenarios: every rank sends and receives a few messages at a time.
  *
  * Who sends what to whom is a function of the seed, so that a receiver knows how many messages will
  * come and what is in each. A send's number is its tag. A program takes the result of a request
@@ -45,11 +45,12 @@ static uint32_t moved(const struct network *network, uint32_t rank)
 
 static uint32_t destination(const struct sim_options *options, uint32_t rank, uint32_t number)
 {
+    const struct network *guest = network_guest(&options->network);
+
     switch (options->scenario) {
     case SIM_TRANSPOSE:
-        return options->network.kind == NETWORK_CUBE ? transposed(rank, options->network.dims)
-                                                     : moved(&options->network, rank);
-    case SIM_BITREVERSAL: return reversed(rank, options->network.dims);
+        return guest->kind == NETWORK_CUBE ? transposed(rank, guest->dims) : moved(guest, rank);
+    case SIM_BITREVERSAL: return reversed(rank, guest->dims);
     case SIM_HOTSPOT: return 0;
     case SIM_CIRCLE: return (rank + scenario_nodes(options) - 1) % scenario_nodes(options);
     default: {
@@ -82,7 +83,7 @@ void messages_prepare(struct sim *sim)
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         for (uint32_t i = 0; i < options->messages; i++) {
             if (sends_number(options, rank, i)) {
-                sim->expected[destination(options, rank, i)]++;
+                sim->expected[network_node(&options->network, destination(options, rank, i))]++;
             }
         }
     }
@@ -114,9 +115,10 @@ static struct program_step call_message(struct sim *sim, uint32_t rank, uint32_t
     return program_step_call(number, program_arguments_address(sim), 0);
 }
 
-static struct program_step post_receive(struct sim *sim, uint32_t rank, unsigned slot)
+static struct program_step post_receive(struct sim *sim, uint32_t node, unsigned slot)
 {
-    struct task *task = &sim->tasks[rank];
+    struct task *task = &sim->tasks[node];
+    uint32_t rank = scenario_rank(&sim->options, node);
     bool circle = sim->options.scenario == SIM_CIRCLE;
     struct ecube_abi_message message = {
         .data = task->data_address + slot_offset(sim, SENDS_OPEN + slot),
@@ -125,12 +127,13 @@ static struct program_step post_receive(struct sim *sim, uint32_t rank, unsigned
         .tag = ECUBE_ANY};
 
     task->receives++;
-    return call_message(sim, rank, ECUBE_CALL_RECEIVE, &message, &task->receiving[slot]);
+    return call_message(sim, node, ECUBE_CALL_RECEIVE, &message, &task->receiving[slot]);
 }
 
-static struct program_step begin_send(struct sim *sim, uint32_t rank, unsigned slot)
+static struct program_step begin_send(struct sim *sim, uint32_t node, unsigned slot)
 {
-    struct task *task = &sim->tasks[rank];
+    struct task *task = &sim->tasks[node];
+    uint32_t rank = scenario_rank(&sim->options, node);
     uint32_t number = task->sends++, size = program_size(sim, task);
     uint32_t to = destination(&sim->options, rank, number);
     uint32_t bytes = message_bytes(sim, size, rank, number);
@@ -143,13 +146,14 @@ static struct program_step begin_send(struct sim *sim, uint32_t rank, unsigned s
         pattern_fill(task->data + slot_offset(sim, slot), bytes,
                      pattern_seed(sim, rank, to, number));
     }
-    return call_message(sim, rank, ECUBE_CALL_SEND, &message, &task->sending[slot]);
+    return call_message(sim, node, ECUBE_CALL_SEND, &message, &task->sending[slot]);
 }
 
-static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
+static uint64_t check_message(struct sim *sim, uint32_t node, unsigned slot,
                               const struct ecube_abi_result *result)
 {
-    const struct task *task = &sim->tasks[rank];
+    const struct task *task = &sim->tasks[node];
+    uint32_t rank = scenario_rank(&sim->options, node);
     uint32_t from = (uint32_t)result->peer, number = (uint32_t)result->tag;
     uint32_t bytes = message_bytes(sim, program_size(sim, task), from, number);
 
@@ -256,9 +260,10 @@ static bool may_send(const struct sim *sim, const struct task *task)
 }
 
 /* Passes over messages to itself, which are not sent. */
-static bool has_send(struct sim *sim, uint32_t rank)
+static bool has_send(struct sim *sim, uint32_t node)
 {
-    struct task *task = &sim->tasks[rank];
+    struct task *task = &sim->tasks[node];
+    uint32_t rank = scenario_rank(&sim->options, node);
 
     while (task->sends < sim->options.messages && !sends_number(&sim->options, rank, task->sends)) {
         task->sends++;

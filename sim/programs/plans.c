@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "planner/choose/ranks.h"
 #include "planner/written/written.h"
 #include "drivers/check.h"
 #include "reduction/reduction.h"
@@ -53,6 +54,7 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
 {
     struct plan_preload *preload = &plans->preload;
     struct preloaded_plan *place = &preload->plans[preload->count];
+    const struct plan *given = plan_given(plan);
     unsigned i = 0;
 
     while (i < preload->count && !is_for(&preload->plans[i], plan)) {
@@ -61,10 +63,10 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
     if (i < preload->count) {
         return i;
     }
-    for (i = 0; i < preload->count && !is_same(&preload->plans[i], plan);) {
+    for (i = 0; i < preload->count && !is_same(&preload->plans[i], given);) {
         i++;
     }
-    *place = i < preload->count ? preload->plans[i] : parts_of(plans, plan);
+    *place = i < preload->count ? preload->plans[i] : parts_of(plans, given);
     place->bytes_min = plan->bytes_min;
     place->bytes_max = plan->bytes_max;
     plans->summaries[preload->count] = plan_summary(plan);
@@ -102,7 +104,7 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
                      struct plan_fault *fault)
 {
     struct plan_request request = {.operation = (uint32_t)options->scenario,
-                                   .root = scenario_root(options),
+                                   .root = scenario_plan_root(options),
                                    .bytes = options->sizes[size],
                                    .type = scenario_type(options),
                                    .algorithm = options->algorithm,
@@ -113,6 +115,7 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
         return false;
     }
     uint64_t nodes = plan->invariant ? plan->network.nodes : 1;
+    ranks_follow(plan);
     plans->of_size[size] = put_down(plans, plan);
     plans->hops[size] = plan->hops * nodes;
     plans->blocks[size] = plan->blocks * nodes;

@@ -63,12 +63,27 @@ static inline uint32_t scenario_element_bytes(const struct sim_options *options)
     return type ? reduction_element_bytes(type) : 1;
 }
 
-/* Root, or what stands in its place. */
+/* Programs know ranks, which a map lays elsewhere than at the nodes of their numbers. */
+static inline uint32_t scenario_rank(const struct sim_options *options, uint32_t node)
+{
+    return network_rank(&options->network, node);
+}
+
+/* Root, or what stands in its place: a rank, a distance, ... */
 static inline uint32_t scenario_root(const struct sim_options *options)
 {
     return options->asked
                ? options->root
                : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
+}
+
+/* The same as plans have it: the node of a root. */
+static inline uint32_t scenario_plan_root(const struct sim_options *options)
+{
+    const struct operation *operation = operation_of((uint32_t)options->scenario);
+    uint32_t root = scenario_root(options);
+
+    return operation && operation->rooted ? network_node(&options->network, root) : root;
 }
 
 /* Bytes of the table that an operation wants which is told where each block lies: the blocks are
@@ -86,4 +101,4 @@ struct spaces {
 };
 
 /* contents.c; the options have plans. */
-struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank);
+struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t node);

@@ -26,8 +26,8 @@ void messages_begin(struct sim *sim, uint32_t rank);
 struct program_step messages_next(struct sim *sim, uint32_t rank);
 
 /* contents.c: fills what a node sends in a collective; bytes that came to it and are wrong. */
-void contents_prepare(struct sim *sim, uint32_t rank);
-uint64_t contents_wrong(struct sim *sim, uint32_t rank);
+void contents_prepare(struct sim *sim, uint32_t node);
+uint64_t contents_wrong(struct sim *sim, uint32_t node);
 /* Says where each block lies, of an operation that asks for it: the table's address, else 0. */
 uint32_t contents_write_table(struct sim *sim, uint32_t rank);
 

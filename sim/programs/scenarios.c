@@ -243,15 +243,19 @@ enum sim_scenario sim_scenario_named(const char *name)
 bool sim_scenario_fits(enum sim_scenario scenario, const struct network *network,
                        char why[SIM_WHY_MAX])
 {
-    bool cube = network->kind == NETWORK_CUBE, collective = scenario_is_collective(scenario);
+    const struct network *guest = network_guest(network);
+    bool cube = guest->kind == NETWORK_CUBE, collective = scenario_is_collective(scenario);
     const struct operation *operation = collective ? operation_of((uint32_t)scenario) : NULL;
 
     why[0] = '\0';
     if (collective && (!operation || !operation->planned)) {
         snprintf(why, SIM_WHY_MAX, "it moves nothing");
+    } else if (scenario == SIM_LOAD && network->map) {
+        snprintf(why, SIM_WHY_MAX, "no program runs, so there are no ranks that --map could place");
     } else if (scenario == SIM_BITREVERSAL && !cube) {
-        snprintf(why, SIM_WHY_MAX, "only numbers of a cube's nodes are read backwards");
-    } else if (scenario == SIM_TRANSPOSE && !cube && network->dims != 2) {
+        snprintf(why, SIM_WHY_MAX, "only numbers of a cube's %s are read backwards",
+                 network->map ? "ranks" : "nodes");
+    } else if (scenario == SIM_TRANSPOSE && !cube && guest->dims != 2) {
         snprintf(why, SIM_WHY_MAX,
                  "its nodes form no rows and columns: use a cube, or a mesh or torus of two sizes");
     }

@@ -31,6 +31,13 @@ static bool is_right(const struct sim_options *options, const struct sim_result 
     return !why[0];
 }
 
+/* What a scenario calls a plan's root: a rank. */
+static uint32_t root_of(const struct plan *plan)
+{
+    return operation_of(plan->operation)->rooted ? network_rank(&plan->network, plan->root)
+                                                 : plan->root;
+}
+
 bool execution_is_right(struct plan *plan, const struct profile *profile, uint32_t bytes,
                         uint32_t type, char why[SIM_TEXT_MAX])
 {
@@ -41,7 +48,7 @@ bool execution_is_right(struct plan *plan, const struct profile *profile, uint32
                                         .sizes = {bytes},
                                         .size_count = 1,
                                         .asked = true,
-                                        .root = plan->root,
+                                        .root = root_of(plan),
                                         .type = (uint8_t)type,
                                         .seed = 1,
                                         .scrub = true,

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
+#include "network/embedding.h"
 #include "planner/algorithms/candidates.h"
+#include "sim/core/random.h"
 #include "tests/networks.h"
 #include "tests/sim/execution.h"
 
@@ -56,6 +58,14 @@ static struct plan_request request_for(uint32_t operation, const struct profile 
                                  .profile = machine};
 }
 
+/* Whether nodes with so many ports can have it: of some it wants two, of some all of a network's. */
+static bool is_for(const struct candidate *candidate, const struct network *network, uint8_t ports)
+{
+    unsigned wanted = !candidate->wants_ports ? 1 : candidate->steps ? network->ports : 2;
+
+    return candidate->possible(network) && ports >= wanted;
+}
+
 /* Every algorithm that nodes with so many ports can have. */
 static void are_exact(const char *name, uint8_t ports)
 {
@@ -67,7 +77,7 @@ static void are_exact(const char *name, uint8_t ports)
         struct plan_request request = request_for(operation, &machine);
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
             request.algorithm = candidate->name;
-            if (candidate->possible(&network) && (ports > 1 || !candidate->wants_ports)) {
+            if (is_for(candidate, &network, ports)) {
                 are_exact_from(&network, request);
             }
         }
@@ -189,6 +199,38 @@ TEST(so_are_plans_of_other_networks)
     are_exact_when_mapped("mesh:3x4", ECUBE_SCATTER, 64);
 }
 
+/* Ranks drawn over the nodes, which form another network: the cheapest of each operation. */
+static void are_exact_where_ranks_are_drawn(const char *name, const char *guest, uint64_t seed)
+{
+    enum { NODES_MAX = 16 };
+    static const uint8_t ports[] = {1, PORTS_ALL};
+    uint32_t node_of[NODES_MAX], rank_of[NODES_MAX];
+    struct network network = network_of(name);
+    const struct network_map map = {network_of(guest), NULL, node_of, rank_of, false};
+
+    assert_true(network.nodes <= NODES_MAX && map.guest.nodes == network.nodes);
+    for (uint32_t i = 0; i < network.nodes; i++) {
+        uint32_t j = (uint32_t)(random_next(&seed) % (i + 1));
+        node_of[i] = node_of[j];
+        node_of[j] = i;
+    }
+    assert_true(embedding_invert(network.nodes, node_of, rank_of));
+    network.map = &map;
+    for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
+        for (unsigned i = 0; is_planned(operation) && i < 2; i++) {
+            const struct profile machine = machine_of(ports[i]);
+            are_exact_from(&network, request_for(operation, &machine));
+        }
+    }
+}
+
+TEST(so_it_is_where_ranks_are_elsewhere)
+{
+    are_exact_where_ranks_are_drawn("cube:3", "mesh:2x4", 1);
+    are_exact_where_ranks_are_drawn("torus:2x3", "ring:6", 2);
+    are_exact_where_ranks_are_drawn("mesh:1x5", "ring:5", 3);
+}
+
 TEST_LONG(so_it_is_on_networks_of_sixteen_nodes)
 {
     are_exact("cube:4", 1);
@@ -211,8 +253,17 @@ TEST_LONG(so_it_is_with_all_numbers_of_ports)
     }
 }
 
-/* sim/exact_test.sh has hundreds of nodes, which take too long with sanitizers. */
 TEST_LONG(what_is_chosen_is_exact_on_a_ring_of_64)
 {
     large_are_exact("ring:64");
+}
+
+TEST_LONG(what_is_chosen_is_exact_on_a_cube_of_256)
+{
+    large_are_exact("cube:8");
+}
+
+TEST_LONG(what_is_chosen_is_exact_on_a_torus_of_256)
+{
+    large_are_exact("torus:8x8x4");
 }

@@ -39,7 +39,7 @@ what_cannot_be_is_refused() {
     tool_succeeds plan export shift --network cube:3 --json plan.json
     refused "plan.json counts nodes, and is no shift of the ranks of this map: " run --network cube:3 --map gray --plan plan.json "$examples/hello.elf"
     tool_succeeds run --network cube:3 --map rows --plan plan.json "$examples/collectives.elf" shift 100
-    refused "--map is for programs" sim --network cube:3 --map gray exchange
+    refused "download on cube:3: no program runs, so there are no ranks that --map could place" sim --network cube:3 --map gray download
 }
 
 # Each rank has its parent and children where the tree says: one hop, or two.
@@ -146,6 +146,41 @@ collectives_are_of_ranks() {
     tool_succeeds run --network cube:3 --map drawn "$examples/collectives.elf" scatter 100
 }
 
+# What a scenario does its ranks do: in the time of a program that does the same, and with right bytes.
+scenarios_are_of_ranks() {
+    echo "5 2 7 0 3 1 6 4" >drawn
+    for operation in barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan reverse exchangev all_to_some; do
+        tool_succeeds sim --network cube:3 --map drawn --as mesh:2x4 --json scenario.json $operation --bytes 96
+        tool_succeeds sim --network cube:3 --map drawn --as mesh:2x4 --json program.json "$examples/collectives.so" $operation 96
+        [ "$("$json_get" scenario.json reports 0 wrong)" = 0 ] || fail "$operation: wrong bytes"
+        time=$("$json_get" scenario.json reports 0 model_us)
+        [ "$time" = "$("$json_get" scenario.json reports 0 predicted_us)" ] || fail "$operation takes $time us"
+        [ "$time" = "$("$json_get" program.json reports 0 model_us)" ] || fail "$operation takes $time us, and a program another time"
+    done
+    # Neighbours are so on the cube, too; a transposition has the rows and columns of the ranks.
+    tool_succeeds sim --network torus:4x4 --json guest.json shift --parameter 4 --bytes 96
+    # shellcheck disable=SC2086
+    tool_succeeds sim $gray --json host.json shift --parameter 4 --bytes 96
+    [ "$("$json_get" guest.json reports 0 model_us)" = "$("$json_get" host.json reports 0 model_us)" ] || fail "a shift by a row takes another time"
+    for scenario in random transpose hotspot; do
+        # shellcheck disable=SC2086
+        tool_succeeds sim $gray --json host.json $scenario --bytes 96
+        [ "$("$json_get" host.json reports 0 wrong)" = 0 ] || fail "$scenario: wrong bytes"
+    done
+    tool_succeeds sim --network torus:4x4 --map rows --as cube:4 bitreversal --bytes 96
+    refused "bitreversal on cube:4: only numbers of a cube's ranks" sim --network cube:4 --map gray --as torus:4x4 bitreversal
+    "$ecube" sim --network cube:3 --map drawn circle >out 2>err # ends as what stands does
+    [ "$?" -eq 124 ] && grep -q '^ecube: node 1 (rank 5) waits for messages' err || { cat err; fail "a circle without ranks"; }
+    # Plans of a file are of nodes; the parameter and the usual one are held against the file's.
+    tool_succeeds plan export shift --network cube:3 --bytes 96 --json plan.json
+    tool_succeeds sim --network cube:3 --plan plan.json shift
+    tool_succeeds plan export exchange --network cube:3 --bytes 96 --json plan.json
+    tool_succeeds sim --network cube:3 --map drawn --plan plan.json exchange
+    # The download carries the map.
+    tool_succeeds sim --network cube:3 --map drawn --host-links 2 --json host.json barrier
+    [ "$("$json_get" host.json download model_us)" = "$("$json_get" host.json download predicted_us)" ] || fail "another download than predicted"
+}
+
 # A copy of each rank's part, and a letter that says whose it is.
 data_and_outputs_are_in_the_order_of_ranks() {
     cat >copy.c <<-'END'
@@ -182,5 +217,6 @@ check "a machine has the same times as the simulator" a_machine_has_the_same_tim
 check "written plans are of nodes, and programs have ranks" written_plans_are_of_nodes
 check "a load has a map of its own, or the machine's" a_load_has_a_map_of_its_own
 check "collectives are of ranks, whatever the map" collectives_are_of_ranks
+check "scenarios are of ranks, and take the time of programs" scenarios_are_of_ranks
 check "data and outputs are in the order of ranks" data_and_outputs_are_in_the_order_of_ranks
 cases_done
