@@ -23,6 +23,7 @@
 #include "include/ecube/abi.h"
 #include "reduction/reduction.h"
 #include "wire/frame.h"
+#include "wire/load.h"
 #include "wire/message.h"
 
 enum { PART_MAX = 160 }; /* so that two of them and what joins them fit in WORDS_MAX */
@@ -441,11 +442,37 @@ static void end_words(const struct controller *controller, const struct controll
     }
 }
 
+/* What is wrong with the map of a load; the numbers are the node's. */
+static void wrong_map_text(const uint32_t numbers[4], char text[PART_MAX])
+{
+    unsigned a = numbers[1], b = numbers[2], c = numbers[3];
+
+    switch (numbers[0]) {
+    case LOAD_MAP_CUT:
+        snprintf(text, PART_MAX, "it has %u bytes, and that of %u nodes has %u", a, b, c);
+        break;
+    case LOAD_MAP_NODES:
+        snprintf(text, PART_MAX, "it is for %u nodes, and this machine has %u", a, b);
+        break;
+    case LOAD_MAP_OUTSIDE:
+        snprintf(text, PART_MAX, "rank %u is at node %u, and there are nodes 0 to %u", a, b, c - 1);
+        break;
+    case LOAD_MAP_TWICE:
+        snprintf(text, PART_MAX, "ranks %u and %u are both at node %u", a, b, c);
+        break;
+    case LOAD_MAP_ASTRAY:
+        snprintf(text, PART_MAX, "rank %u is at node %u, and node %u has rank %u", a, b, b, c);
+        break;
+    default: snprintf(text, PART_MAX, "its ranks form no network of %u nodes", b); break;
+    }
+}
+
 /* The others are the owner's to say, for it alone knows why, or steps of a run that goes well. */
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX])
 {
     unsigned rank = event->rank;
+    char part[PART_MAX];
 
     switch (event->kind) {
     case EVENT_BOOT_FAILED: boot_words(controller, event, text); return event->reason != BOOT_HELD;
@@ -462,6 +489,13 @@ bool words_of_event(const struct controller *controller, const struct controller
                  (unsigned)event->done, (const char *)event->body, (const char *)event->body,
                  (const char *)event->body);
         return true;
+    case EVENT_FAULT:
+        if (event->fault.kind == FAULT_MAP) {
+            wrong_map_text(event->fault.registers, part);
+            snprintf(text, WORDS_MAX,
+                     "node %u does not begin its program: the load's map is wrong: %s", rank, part);
+        }
+        return event->fault.kind == FAULT_MAP;
     case EVENT_DISAGREE: disagree_words(controller, event, text); return true;
     case EVENT_NO_PLAN: plan_words(controller, event, text); return true;
     case EVENT_LINK_DIED:

@@ -20,23 +20,30 @@ static const uint8_t *table_of(const struct node *node)
     return node->load.map_bytes ? program_memory(node, node->load.map, node->load.map_bytes) : NULL;
 }
 
-bool map_take(struct node *node)
+struct load_map_fault map_take(struct node *node)
 {
+    struct load_map_fault fault = {LOAD_MAP_RIGHT, 0, 0, 0};
     struct load_map map;
     const uint8_t *table = table_of(node);
     uint32_t nodes = node->router.network.nodes;
 
     node->router.network.map = NULL;
     if (!node->load.map_bytes) {
-        return true;
+        return fault;
     }
-    if (!table || !load_map_unpack(table, node->load.map_bytes, nodes, &map) ||
-        !network_make(&node->map.guest, (enum network_kind)map.kind, map.sizes, map.dims) ||
+    if (!table) {
+        return (struct load_map_fault){LOAD_MAP_CUT, 0, nodes, load_map_bytes(nodes)};
+    }
+    fault = load_map_unpack(table, node->load.map_bytes, nodes, &map);
+    if (fault.wrong) {
+        return fault;
+    }
+    if (!network_make(&node->map.guest, (enum network_kind)map.kind, map.sizes, map.dims) ||
         node->map.guest.nodes != nodes) {
-        return false;
+        return (struct load_map_fault){LOAD_MAP_GUEST, map.kind, nodes, 0};
     }
     node->router.network.map = &node->map;
-    return true;
+    return fault;
 }
 
 uint32_t map_node(const struct node *node, uint32_t rank)

@@ -366,6 +366,20 @@ bool node_takes_memory(struct node *node)
     return takes;
 }
 
+/* The report goes first, before all else that the end brings about: a kernel that has failed may
+ * not come that far. Without a slot it stays owed. */
+static void end_by_fault(struct node *node, const struct fault *fault, int32_t status)
+{
+    node->fault = *fault;
+    node_due_say(node, REPORT_DUE_FAULT);
+    report_pump(node);
+    /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
+     * stands. */
+    if (!(node->due & REPORT_DUE_EXIT)) {
+        program_end(node, PROGRAM_FAULTED, status);
+    }
+}
+
 /* Where the program was last interrupted is forgotten: STATE would show it as the new one's
  * place. */
 bool node_take_start(struct node *node, struct node_start *start)
@@ -378,8 +392,11 @@ bool node_take_start(struct node *node, struct node_start *start)
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
     node->program_pc = node->program_lr = 0;
-    if (!map_take(node)) {
-        program_end(node, PROGRAM_EXITED, E_FORMAT);
+    struct load_map_fault wrong = map_take(node);
+    if (wrong.wrong) {
+        const struct fault fault = {.kind = FAULT_MAP,
+                                    .registers = {wrong.wrong, wrong.a, wrong.b, wrong.c}};
+        end_by_fault(node, &fault, E_FORMAT);
         return false;
     }
     *start = (struct node_start){.entry = load->entry,
@@ -408,15 +425,6 @@ bool node_program_runs(const struct node *node)
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
 {
     node->now_us = now_us;
-    node->fault = *fault;
-    node_due_say(node, REPORT_DUE_FAULT);
-    /* The report goes first, before all else that the end brings about: a kernel that has failed
-     * may not come that far. Without a slot it stays owed. */
-    report_pump(node);
-    /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
-     * stands. */
-    if (!(node->due & REPORT_DUE_EXIT)) {
-        program_end(node, PROGRAM_FAULTED, 0);
-    }
+    end_by_fault(node, fault, 0);
     node_work(node);
 }

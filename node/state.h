@@ -574,8 +574,8 @@ uint64_t gather_deadline(const struct node *node);
 /* Every circuit's end is in the clocks of the two ports that it had: the latest of this node. */
 uint64_t node_busy_until(const struct node *node);
 
-/* Takes the map of the program that starts; false: it is none (map.c). */
-bool map_take(struct node *node);
+/* Takes the map of the program that starts, or says what is wrong with it (map.c). */
+struct load_map_fault map_take(struct node *node);
 /* The node of a rank, or NETWORK_NO_NODE; the rank at a node; the system call HOPS. */
 uint32_t map_node(const struct node *node, uint32_t rank);
 uint32_t map_rank(const struct node *node, uint32_t at);

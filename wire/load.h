@@ -310,13 +310,45 @@ static inline uint32_t load_map_rank(const uint8_t *map, uint32_t nodes, uint32_
     return get16(map + LOAD_MAP_HEADER_BYTES + 2 * (nodes + node));
 }
 
-/* Whether the bytes are a map of so many nodes: each rank is at a node which says that it is, so it
- * is a permutation. The guest is not looked at. */
-static inline bool load_map_unpack(const uint8_t *map, uint32_t bytes, uint32_t nodes,
-                                   struct load_map *fields)
+/* What is wrong with a map, and the numbers that say it. A node tells them to the host (report.h),
+ * so they are appended to, never renumbered. */
+enum load_map_wrong {
+    LOAD_MAP_RIGHT,
+    LOAD_MAP_CUT,     /* it has a bytes, and one of b nodes has c */
+    LOAD_MAP_NODES,   /* it is for a nodes, and there are b */
+    LOAD_MAP_OUTSIDE, /* rank a is at node b, and there are c nodes */
+    LOAD_MAP_TWICE,   /* ranks a and b are both at node c */
+    LOAD_MAP_ASTRAY,  /* rank a is at node b, and at that node is rank c */
+    LOAD_MAP_GUEST    /* its ranks form no network of b nodes: kind a */
+};
+
+struct load_map_fault {
+    uint32_t wrong; /* enum load_map_wrong */
+    uint32_t a, b, c;
+};
+
+/* Of a rank that its node does not know of: mostly another is there, too. */
+static inline struct load_map_fault load_map_stray(const uint8_t *map, uint32_t nodes,
+                                                   uint32_t rank, uint32_t node)
 {
-    if (bytes < LOAD_MAP_HEADER_BYTES || bytes != load_map_bytes(nodes) || get32(map) != nodes) {
-        return false;
+    uint32_t other = load_map_rank(map, nodes, node);
+
+    return other < nodes && load_map_node(map, other) == node
+               ? (struct load_map_fault){LOAD_MAP_TWICE, rank < other ? rank : other,
+                                         rank < other ? other : rank, node}
+               : (struct load_map_fault){LOAD_MAP_ASTRAY, rank, node, other};
+}
+
+/* Whether the bytes are a map of so many nodes: each rank is at a node which says that it is, so it
+ * is a permutation. Of the guest only the number of sizes is looked at. */
+static inline struct load_map_fault load_map_unpack(const uint8_t *map, uint32_t bytes,
+                                                    uint32_t nodes, struct load_map *fields)
+{
+    if (bytes >= LOAD_MAP_HEADER_BYTES && get32(map) != nodes) {
+        return (struct load_map_fault){LOAD_MAP_NODES, get32(map), nodes, 0};
+    }
+    if (bytes != load_map_bytes(nodes)) {
+        return (struct load_map_fault){LOAD_MAP_CUT, bytes, nodes, load_map_bytes(nodes)};
     }
     *fields = (struct load_map){.nodes = nodes, .kind = map[4], .dims = map[5]};
     for (unsigned k = 0; k < LOAD_MAP_DIMS_MAX; k++) {
@@ -324,9 +356,14 @@ static inline bool load_map_unpack(const uint8_t *map, uint32_t bytes, uint32_t 
     }
     for (uint32_t rank = 0; rank < nodes; rank++) {
         uint32_t node = load_map_node(map, rank);
-        if (node >= nodes || load_map_rank(map, nodes, node) != rank) {
-            return false;
+        if (node >= nodes) {
+            return (struct load_map_fault){LOAD_MAP_OUTSIDE, rank, node, nodes};
+        }
+        if (load_map_rank(map, nodes, node) != rank) {
+            return load_map_stray(map, nodes, rank, node);
         }
     }
-    return fields->dims <= LOAD_MAP_DIMS_MAX;
+    return fields->dims <= LOAD_MAP_DIMS_MAX
+               ? (struct load_map_fault){LOAD_MAP_RIGHT, 0, 0, 0}
+               : (struct load_map_fault){LOAD_MAP_GUEST, fields->kind, nodes, 0};
 }

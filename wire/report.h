@@ -89,6 +89,7 @@ enum fault_kind {
     FAULT_SIGNAL = 6,    /* the program ended itself by the signal in r0: the trap of abort */
     FAULT_ERROR = 7,     /* an error of a call of ecube.h has ended it: include/ecube/called.h */
     FAULT_FINDING = 8,   /* the checking library has ended it: finding.h */
+    FAULT_MAP = 9,       /* it has not begun: registers 0 to 3 are the load_map_fault of load.h */
     FAULT_KERNEL = 16,   /* added to a kind above: the kernel itself faulted */
     FAULT_CHECK = 32     /* a CHECK in the kernel failed */
 };

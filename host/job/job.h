@@ -59,6 +59,7 @@ struct job {
     struct outputs outputs;
     struct job_map *map; /* NULL: the machine's */
     bool advised;        /* what finds wrong uses of memory has been told */
+    bool map_told;       /* what is wrong with its map */
     struct report_table reports;
 };
 

@@ -156,6 +156,22 @@ static void tell_fault(struct programs *programs, uint32_t rank, const struct fa
     }
 }
 
+/* All nodes have the same map, so what is wrong with it is told once. */
+static void tell_wrong_map(struct programs *programs, const struct controller_event *event)
+{
+    json_t *members = tell_node_members("map-wrong", event->rank);
+    char text[WORDS_MAX];
+
+    json_object_set_new(members, "status", json_integer(STATUS_BAD_INPUT));
+    words_of_event(programs->controller, event, text);
+    if (programs->job->map_told) {
+        tell_quietly(programs->teller, members, "%s", text);
+    } else {
+        tell_trouble(programs->teller, members, "%s", text);
+    }
+    programs->job->map_told = true;
+}
+
 /* A program's; of an error of a call it is told later what it follows from. */
 static void take_fault(struct programs *programs, const struct controller_event *event,
                        uint64_t now_us)
@@ -168,7 +184,11 @@ static void take_fault(struct programs *programs, const struct controller_event 
         errors_call(&programs->errors, network_rank(programs->network, event->rank), &call,
                     event->fault.collectives, now_us);
     } else {
-        tell_fault(programs, event->rank, &event->fault, now_us);
+        if (event->fault.kind == FAULT_MAP) {
+            tell_wrong_map(programs, event);
+        } else {
+            tell_fault(programs, event->rank, &event->fault, now_us);
+        }
         errors_ended(&programs->errors, network_rank(programs->network, event->rank), false,
                      event->fault.collectives, now_us);
     }

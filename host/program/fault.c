@@ -91,6 +91,7 @@ int fault_status(const struct fault_code *code, const struct fault_body *fault)
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_ERROR: return STATUS_CALL;
     case FAULT_FINDING: return STATUS_FINDING;
+    case FAULT_MAP: return STATUS_BAD_INPUT;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
     case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(fault->registers[0] % STATUS_SIGNAL);
     default: return STATUS_MEMORY;

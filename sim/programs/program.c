@@ -287,8 +287,8 @@ static bool start(struct sim *sim, uint32_t rank)
     struct node *node = sim_node(sim, rank);
     struct node_start start;
 
-    /* stopped before its start, or STOP came and no START had */
-    if (node->program == PROGRAM_EXITED) {
+    /* stopped before its start, or STOP came and no START had; or its map is none */
+    if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED) {
         program_over(sim, rank, node->exit_status);
     } else if (node->program == PROGRAM_NONE && sim->phase == SIM_RUN) {
         program_over(sim, rank, E_CANCELLED);

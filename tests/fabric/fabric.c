@@ -247,6 +247,9 @@ static void take_events(struct fabric *fabric)
     while ((event = controller_event(&fabric->controller))) {
         fabric->told[event->kind]++;
         fabric->last_event = *event;
+        if (event->kind == EVENT_FAULT) {
+            fabric->last_fault = *event;
+        }
     }
 }
 

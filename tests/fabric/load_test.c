@@ -2,9 +2,11 @@
  * load_test.c - what a load brings: every node has its own of each segment where the list says, and
  * else its free memory is clear, whatever shapes the segments have and however the links are.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/words.h"
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/notice.h"
@@ -579,7 +581,7 @@ static bool all_have_begun(struct fabric *fabric)
         node->started = node->started || node_take_start(node->node, &start);
         begun += node->started;
     }
-    return begun + fabric->told[EVENT_EXIT] == fabric->count;
+    return begun + fabric->told[EVENT_FAULT] == fabric->count;
 }
 
 static struct load_map good_map(uint8_t table[LOAD_MAP_HEADER_BYTES + 4 * MAPPED])
@@ -615,11 +617,17 @@ static struct fabric *load_map(const uint8_t *table, uint32_t bytes)
 }
 
 /* No program begins, and each node says why; the next load without a map runs. */
-static void map_is_refused(const uint8_t *table, uint32_t bytes)
+static void map_is_refused(const uint8_t *table, uint32_t bytes, const char *why)
 {
     struct fabric *fabric = load_map(table, bytes);
+    char text[WORDS_MAX], words[WORDS_MAX];
 
-    assert_int_equal(fabric->told[EVENT_EXIT], MAPPED);
+    assert_int_equal(fabric->told[EVENT_FAULT], MAPPED);
+    assert_int_equal(fabric->told[EVENT_EXIT], 0);
+    snprintf(words, sizeof words, "node %u does not begin its program: the load's map is wrong: %s",
+             (unsigned)fabric->last_fault.rank, why);
+    assert_true(words_of_event(&fabric->controller, &fabric->last_fault, text));
+    assert_string_equal(text, words);
     for (unsigned rank = 0; rank < MAPPED; rank++) {
         assert_int_equal(fabric->nodes[rank].node->exit_status, E_FORMAT);
         assert_false(fabric->nodes[rank].started);
@@ -642,30 +650,34 @@ TEST(a_map_that_is_a_permutation_of_this_network_is_taken)
     fabric_free(fabric);
 }
 
-TEST(a_map_that_is_none_of_this_network_ends_the_programs_before_they_begin)
+TEST(a_map_that_is_none_of_this_network_is_told_and_no_program_begins)
 {
     uint8_t table[LOAD_MAP_HEADER_BYTES + 4 * MAPPED];
     struct load_map fields = good_map(table);
 
     load_map_put(table, MAPPED, 3, 3); /* where rank 2 is */
-    map_is_refused(table, sizeof table);
+    map_is_refused(table, sizeof table, "ranks 2 and 3 are both at node 3");
     good_map(table);
-    table[LOAD_MAP_HEADER_BYTES + 2 * 3] = MAPPED; /* a node that there is not */
-    map_is_refused(table, sizeof table);
+    table[LOAD_MAP_HEADER_BYTES + 2 * 3] = MAPPED;
+    map_is_refused(table, sizeof table, "rank 3 is at node 4, and there are nodes 0 to 3");
     good_map(table);
-    map_is_refused(table, sizeof table - 1); /* it is cut off */
-    fields.nodes = MAPPED / 2;               /* of another network */
+    table[LOAD_MAP_HEADER_BYTES + 2 * (MAPPED + 3)] = 1;
+    map_is_refused(table, sizeof table, "rank 2 is at node 3, and node 3 has rank 1");
+    good_map(table);
+    map_is_refused(table, sizeof table - 1, "it has 87 bytes, and that of 4 nodes has 88");
+    map_is_refused(table, 2, "it has 2 bytes, and that of 4 nodes has 88");
+    fields.nodes = MAPPED / 2;
     load_map_pack(table, &fields);
-    map_is_refused(table, sizeof table);
+    map_is_refused(table, sizeof table, "it is for 2 nodes, and this machine has 4");
     fields = good_map(table);
     fields.sizes[0] = MAPPED + 1; /* ranks that form a larger one */
     load_map_pack(table, &fields);
-    map_is_refused(table, sizeof table);
+    map_is_refused(table, sizeof table, "its ranks form no network of 4 nodes");
     fields.kind = 77; /* or nothing that there is */
     load_map_pack(table, &fields);
-    map_is_refused(table, sizeof table);
+    map_is_refused(table, sizeof table, "its ranks form no network of 4 nodes");
     fields = good_map(table);
     fields.dims = LOAD_MAP_DIMS_MAX + 1;
     load_map_pack(table, &fields);
-    map_is_refused(table, sizeof table);
+    map_is_refused(table, sizeof table, "its ranks form no network of 4 nodes");
 }

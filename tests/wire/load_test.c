@@ -57,20 +57,26 @@ TEST(a_map_is_laid_out_as_drawn_and_is_a_permutation)
     load_map_put(map, 4, 2, 3);
     load_map_put(map, 4, 3, 2);
     assert_memory_equal(map, golden, sizeof golden);
-    assert_true(load_map_unpack(map, sizeof map, 4, &back));
+    assert_int_equal(load_map_unpack(map, sizeof map, 4, &back).wrong, LOAD_MAP_RIGHT);
     assert_memory_equal(&back, &fields, sizeof back);
-    assert_false(load_map_unpack(map, sizeof map - 1, 4, &back));
-    assert_false(load_map_unpack(map, sizeof map, 5, &back));
+    assert_int_equal(load_map_unpack(map, sizeof map - 1, 4, &back).wrong, LOAD_MAP_CUT);
+    assert_int_equal(load_map_unpack(map, 3, 4, &back).wrong, LOAD_MAP_CUT);
+    assert_int_equal(load_map_unpack(map, sizeof map, 5, &back).wrong, LOAD_MAP_NODES);
     for (uint32_t rank = 0; rank < 4; rank++) { /* any other number in either table */
         for (uint32_t node = 0; node < 6; node++) {
             memcpy(map, golden, sizeof map);
             map[LOAD_MAP_HEADER_BYTES + 2 * rank] = (uint8_t)node;
-            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back),
-                             node == golden[LOAD_MAP_HEADER_BYTES + 2 * rank]);
+            enum load_map_wrong wrong = node == golden[LOAD_MAP_HEADER_BYTES + 2 * rank]
+                                            ? LOAD_MAP_RIGHT
+                                        : node < 4 ? LOAD_MAP_TWICE
+                                                   : LOAD_MAP_OUTSIDE;
+            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back).wrong, wrong);
             memcpy(map, golden, sizeof map);
             map[LOAD_MAP_HEADER_BYTES + 8 + 2 * rank] = (uint8_t)node;
-            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back),
-                             node == golden[LOAD_MAP_HEADER_BYTES + 8 + 2 * rank]);
+            assert_int_equal(load_map_unpack(map, sizeof map, 4, &back).wrong,
+                             node == golden[LOAD_MAP_HEADER_BYTES + 8 + 2 * rank]
+                                 ? LOAD_MAP_RIGHT
+                                 : LOAD_MAP_ASTRAY);
         }
     }
 }
