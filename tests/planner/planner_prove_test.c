@@ -13,7 +13,7 @@
 #include "tests/planner/plan_machine.h"
 #include "wire/circuit.h"
 
-enum { CHANGES = 1000, BYTES = 40 };
+enum { CHANGES = 1000, BYTES = 40, PLACES = 24 };
 
 /* A plan that is laid down, and not proved yet. */
 static struct plan *laid(const char *name, uint32_t operation, const char *algorithm, uint32_t root)
@@ -541,6 +541,205 @@ TEST(nobody_leaves_a_barrier_before_all_have_entered)
         build_circuit(plan, step++, i, i - 1, NO_SLOTS, NO_SLOTS, 0);
     }
     rejected(plan, "node 0 does not hear of all");
+}
+
+/* Several ports ------------------------------------------------------------------------------- */
+
+/* The circuits of all nodes of a plan that wants several ports, for long blocks. */
+static struct plan *laid_for_ports(const char *name, uint32_t operation)
+{
+    struct network network = network_of(name);
+    const struct plan_request request = {
+        .operation = operation, .bytes = 4000, .type = ECUBE_INT32, .ports = PORTS_ALL};
+    const struct candidate *candidate;
+
+    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
+        if (candidate->wants_ports && candidate_variants(candidate, &network, &request) > 0) {
+            struct plan *plan = candidate->plan(&network, &request);
+            struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
+            if (all) {
+                plan_free(plan);
+            }
+            return all ? all : plan;
+        }
+    }
+    fail();
+    return NULL;
+}
+
+enum end { SENDS, RECEIVES };
+
+static bool are_together(const struct plan_circuit *one, const struct plan_circuit *other,
+                         enum end end)
+{
+    return one->step == other->step && one->port != other->port && !is_copy(one) &&
+           !is_copy(other) && (end == SENDS ? one->from == other->from : one->to == other->to);
+}
+
+/* Two circuits of a node by two ports, in one step, of as many blocks: the k-th such pair. */
+static bool find_pair(struct plan *plan, enum end end, uint32_t k, struct plan_circuit *pair[2])
+{
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        for (uint32_t j = i + 1;
+             j < plan->circuit_count && plan->circuits[j].step == plan->circuits[i].step; j++) {
+            pair[0] = &plan->circuits[i];
+            pair[1] = &plan->circuits[j];
+            if (are_together(pair[0], pair[1], end) && pair[0]->blocks == pair[1]->blocks &&
+                k-- == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void exchange_ports(struct plan_circuit *pair[2])
+{
+    uint8_t port = pair[0]->port;
+
+    pair[0]->port = pair[1]->port;
+    pair[1]->port = port;
+}
+
+static void send_the_same(struct plan_circuit *to, const struct plan_circuit *from)
+{
+    to->send_at = from->send_at;
+    to->send_count = from->send_count;
+}
+
+static void receive_the_same(struct plan_circuit *to, const struct plan_circuit *from)
+{
+    to->receive_at = from->receive_at;
+    to->receive_count = from->receive_count;
+}
+
+/* It leaves over the other link of its dimension. */
+static bool turn_round(struct plan *plan, struct plan_circuit *circuit)
+{
+    unsigned first = circuit_port(plan, circuit, circuit->from, 0);
+    uint32_t place = (uint32_t)(circuit - plan->circuits);
+
+    for (unsigned port = 0; port < plan->network.ports && circuit->hops == 1; port++) {
+        uint8_t ports[] = {(uint8_t)port};
+        if (port == first || network_port_dimension(&plan->network, port) !=
+                                 network_port_dimension(&plan->network, first)) {
+            continue;
+        }
+        build_routed(plan, circuit->step, circuit->from, circuit->to, sent_slots(circuit),
+                     received_slots(circuit), circuit->flags, ports, 1);
+        plan->circuits[place].ports_at = plan->circuits[--plan->circuit_count].ports_at;
+        return true;
+    }
+    return false;
+}
+
+static void leave_out(struct plan *plan, const struct plan_circuit *circuit)
+{
+    uint32_t place = (uint32_t)(circuit - plan->circuits);
+
+    memmove(&plan->circuits[place], &plan->circuits[place + 1],
+            (--plan->circuit_count - place) * sizeof *circuit);
+}
+
+enum broken {
+    TWO_SENT_BY_ONE_PORT,
+    TWO_RECEIVED_BY_ONE_PORT,
+    PORT_THAT_THERE_IS_NOT,
+    PORTS_OUT_OF_ORDER,
+    DIRECTIONS_OF_A_LINK_CONFUSED,
+    PART_GIVEN_TWICE,
+    PART_LEFT_OUT,
+    PARTS_EXCHANGED,
+    TWO_PORTS_INTO_ONE_PLACE,
+    SENT_ON_IN_THE_STEP_THAT_BRINGS_IT,
+    AHEAD_BY_ONE_PORT_ALONE,
+    BROKEN_KINDS
+};
+
+/* One thing made wrong at the k-th place where it can be; false: there are no more. */
+static bool break_plan(struct plan *plan, enum broken kind, uint32_t k)
+{
+    static const uint8_t receives[BROKEN_KINDS] = {
+        [TWO_RECEIVED_BY_ONE_PORT] = true, [TWO_PORTS_INTO_ONE_PLACE] = true};
+    struct plan_circuit *pair[2];
+
+    if (!find_pair(plan, receives[kind] ? RECEIVES : SENDS, k, pair)) {
+        return false;
+    }
+    switch (kind) {
+    case TWO_SENT_BY_ONE_PORT:
+    case TWO_RECEIVED_BY_ONE_PORT: pair[1]->port = pair[0]->port; return true;
+    case PORT_THAT_THERE_IS_NOT: pair[1]->port = CLOCK_PORTS_MAX; return true;
+    case PORTS_OUT_OF_ORDER: exchange_ports(pair); return true;
+    case DIRECTIONS_OF_A_LINK_CONFUSED: return turn_round(plan, pair[1]);
+    case PART_GIVEN_TWICE: send_the_same(pair[1], pair[0]); return true;
+    case PART_LEFT_OUT: leave_out(plan, pair[1]); return true;
+    case PARTS_EXCHANGED: {
+        struct plan_circuit first = *pair[0];
+        send_the_same(pair[0], pair[1]);
+        send_the_same(pair[1], &first);
+        return true;
+    }
+    case TWO_PORTS_INTO_ONE_PLACE: receive_the_same(pair[1], pair[0]); return true;
+    case SENT_ON_IN_THE_STEP_THAT_BRINGS_IT:
+        for (uint32_t i = 0; i < plan->circuit_count; i++) {
+            struct plan_circuit *other = &plan->circuits[i];
+            if (other->step == pair[1]->step && other->to == pair[1]->from &&
+                other->blocks == pair[1]->blocks && !is_copy(other)) {
+                pair[1]->send_at = other->receive_at;
+                pair[1]->send_count = other->receive_count;
+                return true;
+            }
+        }
+        return true; /* nothing comes to it in this step: the plan is as it was */
+    default: pair[1]->flags ^= ROW_AHEAD; return true;
+    }
+}
+
+/* Each of these at every place of some plans: the prover finds it, or what is left does what it
+ * promises (a part that was of no use where it came from). */
+TEST(each_kind_of_broken_plan_for_several_ports_is_found)
+{
+    static const char *const words[BROKEN_KINDS] = {
+        [TWO_SENT_BY_ONE_PORT] = "twice in a step by one port",
+        [TWO_RECEIVED_BY_ONE_PORT] = "twice in a step by one port",
+        [PORT_THAT_THERE_IS_NOT] = "there is no port",
+        [PORTS_OUT_OF_ORDER] = "by a later port before it",
+        [DIRECTIONS_OF_A_LINK_CONFUSED] = "its path leads to node",
+        [PART_GIVEN_TWICE] = "holds another block",
+        [PART_LEFT_OUT] = "at the end",
+        [PARTS_EXCHANGED] = "holds another block",
+        [TWO_PORTS_INTO_ONE_PLACE] = "is received in this step by another port",
+        [SENT_ON_IN_THE_STEP_THAT_BRINGS_IT] = "is received in this step by another port",
+        [AHEAD_BY_ONE_PORT_ALONE] = "some are issued ahead and some are not"};
+    static const struct {
+        const char *network;
+        uint32_t operation;
+    } cases[] = {{"ring:6", ECUBE_ALLGATHER},
+                 {"torus:3x3", ECUBE_REDUCE_SCATTER},
+                 {"cube:3", ECUBE_BROADCAST},
+                 {"cube:3", ECUBE_SCATTER},
+                 {"torus:3x3", ECUBE_ALLREDUCE}};
+
+    for (enum broken kind = 0; kind < BROKEN_KINDS; kind++) {
+        uint32_t named = 0;
+        for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            bool more = true;
+            for (uint32_t k = 0; more && k < PLACES; k++) {
+                struct plan *plan = laid_for_ports(cases[i].network, cases[i].operation);
+                struct plan_fault fault = {.words = ""};
+                more = break_plan(plan, kind, k);
+                if (more && !plan_prove(plan, &fault)) {
+                    named += strstr(fault.words, words[kind]) != NULL;
+                } else if (more) {
+                    const char *wrong = machine_tries(plan, BYTES);
+                    assert_string_equal(wrong ? wrong : "", "");
+                }
+                plan_free(plan);
+            }
+        }
+        assert_true(named > 0);
+    }
 }
 
 /* Random changes ------------------------------------------------------------------------------ */
