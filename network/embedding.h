@@ -9,12 +9,19 @@
  *     rows     rank r at node r: of two meshes or tori the row-major order of one is that of the
  *              other
  *
- *     tree     a binary tree in a cube: rank r has the children 2 r + 1 and 2 r + 2, and the last
- *              rank, of 2^d, is no part of it. In the cube it is a second root: all neighbours stay
- *              neighbours, but for ranks 0 and 2, which are two hops apart, with that root between
+ *     tree     a binary tree: rank r has the children 2 r + 1 and 2 r + 2. In a cube the last
+ *              rank, of 2^d, is no part of it but a second root: all neighbours stay neighbours,
+ *              but for ranks 0 and 2, which are two hops apart, with that root between. Elsewhere
+ *              the nodes of a subtree are cut in two across their longest side, as their numbers
+ *              want it, with the root in the middle of the cut; neighbours are a quarter of a side
+ *              apart near the root of all, and next to each other below
  *
  *     ring:8 in cube:3, gray   rank  0 1 2 3 4 5 6 7        G(r) = r xor r / 2
  *                              node  0 1 3 2 6 7 5 4
+ *
+ *     a tree in mesh:3x3  ranks  7 8 5      0 is in the middle of the cut: 1, 3, 4, 7 and 8 lie on
+ *                                3 0 2      its left and above, 2, 5 and 6 on its right and below;
+ *                                1 4 6      both halves are cut again
  *
  *     a tree in cube:3    ranks      0        nodes      1         rank 7, at node 5, lies between
  *                                  1   2               0   7       ranks 0 and 2
@@ -27,7 +34,8 @@
  * Units    ranks of the guest, nodes of the host, hops
  * Context  any; pure; memory is the caller's
  * Source   Ozveren, LIDS-P-1721 (1987), 2.1.1 (rings in meshes), 2.1.3 (rings and meshes in cubes);
- *          Bhatt & Ipsen, Yale DCS RR-443 (1985) (double-rooted trees in cubes);
+ *          Bhatt & Ipsen, Yale DCS RR-443 (1985) (double-rooted trees in cubes); Bentley, CACM
+ *          18(9), 1975 (cuts by turns: k-d trees);
  *          Gilbert, Bell System Tech. J. 37 (1958), 815-826 (Gray codes as cycles of cubes)
  */
 #pragma once

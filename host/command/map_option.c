@@ -6,8 +6,8 @@ const struct option_row options_map[] = {
     {"map", "gray|cycle|rows|tree|FILE",
      "which rank is at which node: gray (rings, and meshes and tori whose sides are powers of two, "
      "in a cube), cycle (a ring along a Hamiltonian cycle), rows (rank r at node r), tree (a "
-     "binary tree in a cube: rank r has the children 2 r + 1 and 2 r + 2), or a file of the nodes "
-     "of ranks 0, 1, ...",
+     "binary tree: rank r has the children 2 r + 1 and 2 r + 2), or a file of the nodes of ranks "
+     "0, 1, ...",
      option_text, OPTION_AT(struct map_wanted, map)},
     {"as", "NETWORK",
      "what the ranks form, for example torus:4x4 (default: with gray and cycle a ring, else the "

@@ -155,12 +155,11 @@ TEST(a_tree_keeps_all_neighbours_in_a_cube_but_two)
     uint32_t node_of[NODES];
 
     for (const struct network *host = shapes; host < shapes + shape_count; host++) {
-        bool is = embedding_make(EMBEDDING_TREE, host, host, node_of);
         uint32_t rank_of[NODES];
-        assert_int_equal(is, embedding_is_cube(host));
-        if (!is) {
+        if (!embedding_is_cube(host)) {
             continue;
         }
+        assert_true(embedding_make(EMBEDDING_TREE, host, host, node_of));
         assert_true(embedding_invert(host->nodes, node_of, rank_of));
         uint32_t last = host->nodes - 1;
         for (uint32_t rank = 1; rank < last; rank++) {
@@ -193,6 +192,71 @@ TEST(so_does_the_largest)
     assert_int_equal(far, 1);
     free(node_of);
     free(rank_of);
+}
+
+/* Of a part of the longest side, and one in each dimension. */
+static uint32_t near(const struct network *network, uint32_t part)
+{
+    uint32_t longest = 0, sides = 0;
+
+    for (unsigned k = 0; k < network->dims; k++) {
+        longest = network->dim[k].size > longest ? network->dim[k].size : longest;
+        sides += network->dim[k].size > 1;
+    }
+    return longest / part + sides;
+}
+
+/* All ranks are in it. The left half of a tree whose last level is not full has up to twice as many
+ * as the right one. */
+TEST(in_other_networks_a_tree_s_neighbours_are_at_most_a_third_of_a_side_apart)
+{
+    uint32_t node_of[NODES], rank_of[NODES];
+
+    for (const struct network *host = shapes; host < shapes + shape_count; host++) {
+        if (embedding_is_cube(host)) {
+            continue;
+        }
+        assert_true(embedding_make(EMBEDDING_TREE, host, host, node_of));
+        assert_true(embedding_invert(host->nodes, node_of, rank_of));
+        struct embedding_cost cost = embedding_measure_tree(host, node_of, load);
+        uint32_t hops = 0;
+        unsigned dilation = 0;
+        for (uint32_t rank = 1; rank < host->nodes; rank++) {
+            unsigned way = apart(host, node_of[(rank - 1) / 2], node_of[rank]);
+            dilation = way > dilation ? way : dilation;
+            hops += way;
+        }
+        assert_int_equal(cost.dilation, dilation);
+        assert_int_equal(cost.hops, hops);
+        assert_int_equal(cost.links, host->nodes - 1);
+        bool full = (host->nodes & (host->nodes - 1)) == 0;
+        assert_in_range(dilation, 1, near(host, full ? 4 : 3) + !full);
+    }
+}
+
+/* By hand, and as large as there is. */
+TEST(a_tree_in_a_mesh_is_the_one_that_is_drawn)
+{
+    static const uint32_t rank_at[] = {7, 8, 5, 3, 0, 2, 1, 4, 6};
+    struct network host = network_of("mesh:3x3");
+    uint32_t node_of[NODES];
+
+    assert_true(embedding_make(EMBEDDING_TREE, &host, &host, node_of));
+    for (uint32_t node = 0; node < host.nodes; node++) {
+        assert_int_equal(node_of[rank_at[node]], node);
+    }
+    host = network_of("mesh:256x256");
+    uint32_t *all = malloc(4 * NETWORK_NODES_MAX), *rank_of = malloc(4 * NETWORK_NODES_MAX);
+    uint32_t *ways = calloc(NETWORK_NODES_MAX, 4 * host.ports);
+    assert_true(all && rank_of && ways);
+    assert_true(embedding_make(EMBEDDING_TREE, &host, &host, all));
+    assert_true(embedding_invert(host.nodes, all, rank_of));
+    struct embedding_cost cost = embedding_measure_tree(&host, all, ways);
+    assert_int_equal(cost.dilation, 66);
+    assert_int_equal(cost.congestion, 4);
+    free(all);
+    free(rank_of);
+    free(ways);
 }
 
 /* Of all the ways over the middle of a line: ring:4 as rows of mesh:1x4 goes back from 3 to 0 over
@@ -229,9 +293,6 @@ TEST(what_there_is_not_is_refused_with_what_there_is)
                "torus:3x5 has 15 ranks and cube:4 16 nodes: a program has a rank at each node");
     is_refused(EMBEDDING_GRAY, "torus:4x4", "ring:16",
                "--map gray is for cubes, and torus:4x4 is none: --map cycle lays a ring there, "
-               "--map rows any network of 16 nodes");
-    is_refused(EMBEDDING_TREE, "mesh:4x4", "mesh:4x4",
-               "--map tree is for cubes, and mesh:4x4 is none: --map cycle lays a ring there, "
                "--map rows any network of 16 nodes");
     is_refused(EMBEDDING_CYCLE, "mesh:3x3", "ring:9",
                "mesh:3x3 has no Hamiltonian cycle, for 9 nodes that do not wrap are odd in number: "

@@ -47,7 +47,14 @@ a_tree_lies_in_a_cube() {
     tool_succeeds map --network cube:5 --map tree
     grep -q "^a tree in cube:5 by tree: dilation 2 (mean 1.033)" out || { cat out; fail "not told"; }
     tool_succeeds sim --network cube:3 --map tree "$examples/collectives.so" gather 100
-    refused "--map tree is for cubes, and mesh:4x4 is none" map --network mesh:4x4 --map tree
+}
+
+# Elsewhere a quarter of a side near the root, and next to each other below.
+a_tree_lies_in_a_mesh() {
+    tool_succeeds map --network mesh:16x16 --map tree
+    grep -q "^a tree in mesh:16x16 by tree: dilation 6 (mean 1.714), congestion 4" out || { cat out; fail "not told"; }
+    tool_succeeds sim --network mesh:3x5 --map tree "$examples/collectives.so" gather 100
+    tool_succeeds sim --network torus:3x3 --map tree exchange --bytes 100
 }
 
 # times_of COMMAND... - the model times of the stencil's line.
@@ -211,6 +218,7 @@ data_and_outputs_are_in_the_order_of_ranks() {
 
 check "ecube map shows ranks, nodes, dilation and congestion" a_map_is_shown
 check "a binary tree lies in a cube" a_tree_lies_in_a_cube
+check "a binary tree lies in a mesh, and in a torus" a_tree_lies_in_a_mesh
 check "maps that are none, and embeddings that there are not, are refused" what_cannot_be_is_refused
 check "neighbours are as near as on their own network" neighbours_are_as_near_as_on_their_own_network
 check "a machine has the same times as the simulator" a_machine_has_the_same_times_as_the_simulator
