@@ -89,6 +89,10 @@ int profile_find(const char *word, struct machine_profile *found, struct message
             return 0;
         }
     }
-    return means_file(word) ? profile_file_read(word, found, message)
-                            : choice_refuse(&choice, "unknown profile", message);
+    if (means_file(word)) {
+        return profile_file_read(word, found, message);
+    }
+    return choice.near ? choice_refuse(&choice, "unknown profile", message)
+                       : message_set(message, "unknown profile '%.40s': use %s, or a file", word,
+                                     choice.names);
 }

@@ -194,7 +194,7 @@ TEST(a_file_that_cannot_be_read_is_told_and_a_name_that_is_near_is_offered)
     assert_string_equal(message.text, "unknown profile 'ipsc86': did you mean ipsc860?");
     assert_int_equal(profile_find("cray", &profile, &message), -1);
     assert_string_equal(message.text,
-                        "unknown profile 'cray': use ipsc860, ipsc2, delta, t800, unit");
+                        "unknown profile 'cray': use ipsc860, ipsc2, delta, t800, unit, or a file");
 }
 
 /* Tables -------------------------------------------------------------------------------------- */

@@ -240,7 +240,7 @@ far_names_are_not() {
     cp "$examples/hello.elf" hello.elf
     tool_fails 2 "unknown verb 'fly': 'ecube help' lists them" fly
     tool_fails 2 "unknown operation 'sort': use barrier, " plan show sort
-    tool_fails 2 "unknown profile 'cray': use ipsc860, ipsc2, delta, t800, unit$" run --profile cray hello.elf
+    tool_fails 2 "unknown profile 'cray': use ipsc860, ipsc2, delta, t800, unit, or a file$" run --profile cray hello.elf
     tool_fails 2 "unknown network 'x:3': use cube:D, " run --network x:3 hello.elf
     tool_fails 2 "unknown option '--fo': 'ecube run --help' lists them" run --fo
     tool_fails 2 '[-]-mesh needs its NETWORK' run --mesh
