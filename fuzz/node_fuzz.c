@@ -155,11 +155,12 @@ static void push_enter(struct input *input)
 /* The part that the node asks for, as a host has it; NULL: there is none. */
 static const uint8_t *wanted_part(uint32_t *bytes)
 {
-    static struct plan_cache *caches[2];
-    static const struct profile profile;
+    static struct plan_cache *caches[2][2];
+    static const struct profile profiles[2] = {{0}, {.ports = PORTS_ALL}};
+    bool all = clock_all_ports(&world.node->router.profile);
     const struct network *network = &world.node->router.network;
     const struct plan_need *need = &world.node->engine.store.need;
-    struct plan_cache **cache = &caches[network->kind == NETWORK_CUBE];
+    struct plan_cache **cache = &caches[network->kind == NETWORK_CUBE][all];
     struct plan_request request = {
         .operation = need->operation, .root = need->root, .bytes = need->bytes, .type = need->type};
     const char *words;
@@ -169,7 +170,7 @@ static const uint8_t *wanted_part(uint32_t *bytes)
         return NULL;
     }
     if (!*cache) {
-        *cache = plan_cache_make(network, &profile);
+        *cache = plan_cache_make(network, &profiles[all]);
     }
     return plan_cache_part(*cache, &request, node_id(world.node), bytes, &status, &words);
 }
@@ -271,6 +272,12 @@ static void push_open(struct input *input)
     if (open.flags & OPEN_ROUTE) {
         read_route(input, &open);
     }
+    if (open.flags & OPEN_SHARE &&
+        !(open.flags & OPEN_REQUEST)) { /* which of how many, and where */
+        uint8_t which = input_u8(input);
+        open.match = (open.match & 0xffff) | (which & 15u) << 16 | (uint32_t)(which >> 4) << 24;
+        open.tag = input_u16(input);
+    }
     if (open.flags & OPEN_INLINE) {
         open.inlined = open.length %= OPEN_INLINE_MAX + 1;
     }
@@ -287,7 +294,8 @@ static void push_step_open(struct input *input)
     struct neighbour *neighbour = read_neighbour(input);
     const struct engine *engine = &world.node->engine;
     const struct load *load = &world.node->load;
-    bool download = input_u8(input) & 1;
+    uint8_t what = input_u8(input);
+    bool download = what & 1;
     struct open open = {.src = download ? load->from : engine->head.from,
                         .dst = node_id(world.node),
                         .length = download ? load->message_bytes : engine->receive_bytes,
@@ -311,8 +319,10 @@ static void push_step_open(struct input *input)
     if (!(open.flags & OPEN_INLINE) && open.length > 0 && open.length <= 16384) {
         static uint8_t data[16384];
         memset(data, 0, sizeof data);
-        if (download) {
-            memcpy(data, world.list, sizeof world.list);
+        uint32_t map = download ? world_data(&world, data) : 0;
+        if (map && what & 2) { /* one that is wrong somewhere */
+            uint32_t place = input_u8(input) % WORLD_MAP_BYTES;
+            data[map + place] = input_u8(input);
         }
         neighbour_frame(neighbour, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
     }
@@ -650,7 +660,7 @@ static void call_wait(struct input *input)
 static void call_message(struct input *input)
 {
     uint8_t what = input_u8(input);
-    struct ecube_abi_message message;
+    struct ecube_abi_message message = {0};
     uint32_t arguments[4] = {WORLD_PROGRAM};
     bool send = what & 4;
 
@@ -664,6 +674,7 @@ static void call_message(struct input *input)
     if (!(what & 8)) {
         message.peer &= 3;
     }
+    message.paths = what & 16 ? input_u8(input) % 4 : 0;
     if (!node_program_runs(world.node) || world.blocked) {
         return;
     }
@@ -765,6 +776,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
+    world.all_ports = (setup & 0x0c) == 0x04;
+    world.mapped = (setup & 0x18) == 0x10;
     world_begin(&world, setup % STAGE_COUNT, setup & 0x80, setup & 0x20, setup >> 6 & 1);
     while (input.left > 0) {
         operate(&input);

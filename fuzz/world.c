@@ -40,6 +40,7 @@ static void greet(struct world *world, bool ring)
                           .element_ns = 425,
                           .dead_after_ms = DEAD_AFTER_MS};
 
+    hello.ports = world->all_ports ? PORTS_ALL : 1;
     if (ring) {
         hello.network = NETWORK_RING;
         hello.dims = 1;
@@ -56,7 +57,8 @@ static void greet(struct world *world, bool ring)
     CHECK(node_id(world->node) == 0);
 }
 
-/* Segments of every kind: common, windows, one string at two places, and a block for each. */
+/* Segments of every kind: common, windows or a map, one string at two places, and a block for each.
+ */
 void world_list(struct world *world)
 {
     static const struct load_segment segments[WORLD_SEGMENTS] = {
@@ -78,12 +80,31 @@ void world_list(struct world *world)
                                                 .data_end = WORLD_TOP,
                                                 .top = WORLD_TOP};
 
+    static const struct load_segment map = {
+        .count = 4, .address = WORLD_IMAGE + 512, .bytes = WORLD_MAP_BYTES, .flags = LOAD_MAP};
+
     load_list_pack(world->list, 4, 1, WORLD_SEGMENTS);
     load_program_pack(world->list, 0, &program);
     for (uint32_t i = 0; i < WORLD_SEGMENTS; i++) {
-        load_segment_pack(world->list, i, &segments[i]);
+        load_segment_pack(world->list, i, i == 1 && world->mapped ? &map : &segments[i]);
     }
     world_seal_list(world);
+}
+
+uint32_t world_data(const struct world *world, uint8_t *data)
+{
+    uint32_t at = WORLD_LIST_BYTES + WORLD_IMAGE_BYTES;
+
+    memcpy(data, world->list, WORLD_LIST_BYTES);
+    if (!world->mapped) {
+        return 0;
+    }
+    load_map_pack(data + at,
+                  &(struct load_map){.nodes = 4, .kind = NETWORK_RING, .dims = 1, .sizes = {4}});
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        load_map_put(data + at, 4, rank, rank ^ rank / 2);
+    }
+    return at;
 }
 
 void world_seal_list(struct world *world)
@@ -117,7 +138,7 @@ static void download(struct world *world)
     world_list(world);
     struct offer_body body = world_offer(world, 1);
     CHECK(body.message_bytes <= sizeof data);
-    memcpy(data, world->list, sizeof world->list);
+    world_data(world, data);
     offer_pack(offer, &body);
     neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, offer, sizeof offer, &truth);
     world_settle(world);

@@ -29,6 +29,7 @@ enum {
     WORLD_PLAN_BYTES = 2048,
     WORLD_PROGRAM_BYTES = WORLD_TOP + 4096 - WORLD_PROGRAM,
     WORLD_SEGMENTS = 5,
+    WORLD_MAP_BYTES = LOAD_MAP_HEADER_BYTES + 4 * 4,
     WORLD_LIST_BYTES =
         LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + WORLD_SEGMENTS * LOAD_SEGMENT_BYTES
 };
@@ -46,6 +47,8 @@ struct world {
     struct link *links[WORLD_PORTS];
     uint64_t now_us;
     bool blocked;     /* the program waits in a call */
+    bool all_ports;   /* before world_begin: its profile counts links alone */
+    bool mapped;      /* ... and its load brings a map */
     uint8_t download; /* number of the node's last, as it is granted */
     uint8_t list[WORLD_LIST_BYTES], digest[DIGEST_BYTES]; /* what was offered last */
 };
@@ -53,6 +56,10 @@ struct world {
 /* Makes a node as after reset, and brings it to a stage by frames that a real neighbour sends. */
 void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation);
+
+/* The bytes of the list's segments in a message to some nodes: zeros, but for a map. Returns where
+ * the map's lie, 0: it has none. */
+uint32_t world_data(const struct world *world, uint8_t *data);
 
 /* Makes the list what it is before somebody lies, and its digest; the OFFER of all its segments to
  * so many nodes. */
