@@ -84,13 +84,22 @@ ports_are_exact() {
     done <algorithms
 }
 
-# chosen_are_exact NETWORK - the cheapest plans of short blocks and of long ones, with one port, two and all.
+# is_chosen_exact OPERATION ARGUMENT... - its cheapest plans of short blocks and of long ones.
+is_chosen_exact() {
+    tool sim --bytes 8,1000 --contents checked --threads 1 --json result.json "$@"
+    { [ "$status" -eq 0 ] && is_exact 2; } || fail "$*: status $status: $(cat out err)"
+}
+
+# chosen_are_exact NETWORK NODES FAR - with one port, two and all; from root 0, and from the node that is farthest from it: rank 0
+# is there by a map, and the rank of that node at node 0.
 chosen_are_exact() {
+    awk -v nodes="$2" -v far="$3" 'BEGIN { for (i = 0; i < nodes; i++) print i == 0 ? far : i == far ? 0 : i }' >far
     for ports in 1 2 all; do
         for operation in $operations; do
-            tool sim --network "$1" --bytes 8,1000 --contents checked --threads 1 --json result.json --ports $ports "$operation"
-            { [ "$status" -eq 0 ] && is_exact 2; } ||
-                fail "$operation on $1 with $ports ports: status $status: $(cat out err)"
+            is_chosen_exact "$operation" --network "$1" --ports $ports
+            case $operation in
+            broadcast | scatter | gather | reduce) is_chosen_exact "$operation" --network "$1" --ports $ports --map far ;;
+            esac
         done
     done
 }
@@ -105,9 +114,11 @@ check "what is made for several ports is exact on torus:3x3x2" ports_are_exact t
 for network in cube:3 ring:6 mesh:3x4; do
     check_long "what is made for several ports is exact on $network" ports_are_exact $network
 done
-for network in cube:8 ring:64 torus:8x8x4; do
-    check_long "what is made for several ports is exact on $network" ports_are_exact $network
-    check_long "what is chosen is exact on $network, with one port, two and all" chosen_are_exact $network
+for network in "cube:8 256 255" "ring:64 64 32" "torus:8x8x4 256 146"; do
+    check_long "what is made for several ports is exact on ${network%% *}" ports_are_exact "${network%% *}"
+    # its nodes, and the one that is farthest from node 0
+    # shellcheck disable=SC2086
+    check_long "what is chosen is exact on ${network%% *}, with one port, two and all" chosen_are_exact $network
 done
 check "its variants are exact on torus:5x7x3, and on links that are late" late_links_are_exact torus:5x7x3
 check "shifts by any distance, and reversals in any dimensions" ways_are_exact torus:4x3x2 0 1 2 3 4 5 6 7
