@@ -47,12 +47,20 @@ struct orbits {
     uint8_t orbit[GOSSIP_NODES_MAX]; /* of each node */
 };
 
+/* image[MAP][NODE]: symmetry_image, which a search asks for tens of millions of times. */
+struct maps {
+    uint8_t image[GOSSIP_NODES_MAX][GOSSIP_NODES_MAX];
+};
+
 struct state {
     const struct network *network;
     const struct gossip_paths *paths;
+    const struct maps *maps;
     uint32_t bytes;
     const struct orbits *orbits;
     struct gossip gossip;
+    uint8_t order[GOSSIP_STEPS_MAX][GOSSIP_NODES_MAX]; /* gossip_order of each step, */
+    uint32_t tellers[GOSSIP_STEPS_MAX];                /* and how many they are */
     uint64_t seed, work;
     uint64_t least; /* nothing costs less */
 };
@@ -175,7 +183,6 @@ static uint64_t cost_of(struct state *s, bool *whole)
     struct course c;
     uint32_t nodes = s->network->nodes;
     uint64_t cost = 0, unheard = 0;
-    uint8_t order[GOSSIP_NODES_MAX];
 
     memset(c.link_free, 0, s->paths->links * sizeof *c.link_free);
     memset(c.ended, 0, sizeof c.ended);
@@ -184,14 +191,13 @@ static uint64_t cost_of(struct state *s, bool *whole)
         c.known[node] = c.heard[node] = UINT64_C(1) << node;
     }
     for (uint32_t step = 0; step < s->gossip.steps; step++) {
-        const uint8_t *to = s->gossip.to[step];
-        uint32_t count = gossip_order(s->paths, to, order);
-        for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *to = s->gossip.to[step], *order = s->order[step];
+        for (uint32_t i = 0; i < s->tellers[step]; i++) {
             tell(s, &c, order[i], to[order[i]]);
         }
         memcpy(c.known, c.heard, sizeof c.known);
         memcpy(c.ended, c.ends, sizeof c.ended);
-        s->work += count + 1;
+        s->work += s->tellers[step] + 1;
     }
     for (uint32_t node = 0; node < nodes; node++) {
         cost = later(cost, c.ended[node]);
@@ -201,6 +207,11 @@ static uint64_t cost_of(struct state *s, bool *whole)
     return cost + unheard * UNHEARD_NS;
 }
 
+static void put_in_order(struct state *s, uint32_t step)
+{
+    s->tellers[step] = gossip_order(s->paths, s->gossip.to[step], s->order[step]);
+}
+
 /* Changes ------------------------------------------------------------------------------------- */
 
 /* Lets the first node of an orbit tell a node, and images their images. */
@@ -208,8 +219,8 @@ static void set_target(struct state *s, uint32_t step, uint32_t orbit, uint32_t 
 {
     for (uint32_t map = 0; map < s->network->nodes; map++) {
         if (s->orbits->group >> map & 1) {
-            uint32_t node = symmetry_image(s->network, map, s->orbits->first[orbit]);
-            s->gossip.to[step][node] = (uint8_t)symmetry_image(s->network, map, to);
+            const uint8_t *image = s->maps->image[map];
+            s->gossip.to[step][image[s->orbits->first[orbit]]] = image[to];
         }
     }
 }
@@ -259,8 +270,7 @@ static uint32_t map_to(const struct state *s, uint32_t orbit, uint32_t node)
 {
     uint32_t map = 0;
 
-    while (!(s->orbits->group >> map & 1) ||
-           symmetry_image(s->network, map, s->orbits->first[orbit]) != node) {
+    while (!(s->orbits->group >> map & 1) || s->maps->image[map][s->orbits->first[orbit]] != node) {
         map++;
     }
     return map;
@@ -271,7 +281,7 @@ static uint32_t image_back(const struct state *s, uint32_t map, uint32_t image)
 {
     uint32_t node = 0;
 
-    while (symmetry_image(s->network, map, node) != image) {
+    while (s->maps->image[map][node] != image) {
         node++;
     }
     return node;
@@ -292,7 +302,8 @@ static void tell_each_other(struct state *s, uint32_t step, uint32_t orbit, uint
     }
 }
 
-static void change(struct state *s)
+/* Changes one step; returns which. */
+static uint32_t change(struct state *s)
 {
     uint32_t step = drawn(s, s->gossip.steps), orbit = drawn(s, s->orbits->count);
     uint32_t node = drawn(s, s->network->nodes);
@@ -302,6 +313,8 @@ static void change(struct state *s)
     } else {
         tell_each_other(s, step, orbit, node);
     }
+    put_in_order(s, step);
+    return step;
 }
 
 /* Runs ---------------------------------------------------------------------------------------- */
@@ -325,15 +338,17 @@ static bool run(const struct state *first, uint32_t steps, uint64_t work, uint64
         for (uint32_t orbit = 0; orbit < s.orbits->count; orbit++) {
             be_silent(&s, step, orbit);
         }
+        put_in_order(&s, step);
     }
     uint64_t cost = cost_of(&s, &whole);
     while (s.work < work && found->cost > first->least) {
         struct gossip before = s.gossip;
         uint64_t threshold = THRESHOLD_NS - THRESHOLD_NS * s.work / work;
-        change(&s);
+        uint32_t step = change(&s);
         uint64_t now = cost_of(&s, &whole);
         if (now > cost + threshold) {
             s.gossip = before;
+            put_in_order(&s, step);
             continue;
         }
         cost = now;
@@ -379,10 +394,16 @@ void gossip_search(const struct network *network, uint32_t bytes, struct gossip 
         fewest++;
     }
     struct gossip_paths *paths = planner_memory(1, sizeof *paths);
-    struct state state = {.network = network, .paths = paths, .bytes = bytes};
+    struct maps *maps = planner_memory(1, sizeof *maps);
+    struct state state = {.network = network, .paths = paths, .maps = maps, .bytes = bytes};
     state.least =
         (uint64_t)fewest * (XI_NS + TAU_NS) + (uint64_t)(network->nodes - 1) * bytes * ELEMENT_NS;
     gossip_find_paths(paths, network);
+    for (uint32_t map = 0; map < network->nodes; map++) {
+        for (uint32_t node = 0; node < network->nodes; node++) {
+            maps->image[map][node] = (uint8_t)symmetry_image(network, map, node);
+        }
+    }
     for (unsigned i = 0; i < count && tried < GROUPS_TRIED; i++) {
         struct orbits orbits = orbits_of(network, groups[i]);
         if (orbits.count > ORBITS_MAX && i + 1 < count && tried + 1 < GROUPS_TRIED) {
@@ -400,6 +421,7 @@ void gossip_search(const struct network *network, uint32_t bytes, struct gossip 
     for (uint64_t i = 0; i < LONG_RUNS && found.cost < UINT64_MAX; i++) {
         run(&state, found.gossip.steps, LONG_RUN, SEED - 1 - i, &found);
     }
+    free(maps);
     free(paths);
     *best = found.gossip;
 }
