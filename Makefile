@@ -169,6 +169,9 @@ UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) tests/net
 	$(JUDGE) tests/controller/fake_nodes.c tests/jtag/fake_core.c tests/lib/native_host.c
 CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
 CAMPAIGN_MAIN := tests/campaign/campaign_main.c
+# Sweeps, all of which run without sanitizers and a share with them (tests/testing.h).
+SWEEPS := tests/campaign/campaign_test.c $(call in,tests/planner,cliffs_test.c planner_all_test.c relations_test.c spread_test.c)
+SWEPT_SUPPORT := tests/network/shapes.c $(call in,tests/planner,cliffs.c plan_machine.c relations.c) $(JUDGE) $(CAMPAIGN)
 MUTANTS := $(call in,tests/sim,execution.c mutants.c)
 MUTANTS_MAIN := tests/sim/mutants_main.c
 # What of the tool writes and reads plans.
@@ -301,7 +304,8 @@ NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NA
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
-UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
+SWEPT_TESTS := $(SWEEPS:tests/%_test.c=$(B)/tests/%_swept_test)
+UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test $(SWEPT_TESTS)
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
 
@@ -688,6 +692,12 @@ $(B)/tests/sim/race_test: $(call raced,$(TEST_RUNNER) tests/sim/threads_test.c $
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
+
+# The same tests once more, without sanitizers.
+$(SWEPT_TESTS): $(B)/tests/%_swept_test: $(B)/tool/tests/%_test.o $(call native,$(TEST_RUNNER) $(SWEPT_SUPPORT) $(filter-out host/verbs/main.c,$(TOOL)) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -fno-lto -o $@ $^ -lcmocka $(TOOL_LIBS)
 
 # The tool, for native programs on several threads (tests/system/native_races_test.sh).
 $(B)/ecube-raced: $(call raced,$(TOOL) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))

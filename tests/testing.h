@@ -41,6 +41,14 @@ struct test {
 /* A test between setup and teardown, either of which may be NULL; `state` is what they share. */
 #define TEST_WITH(name, setup, teardown) TEST_OF(name, false, setup, teardown)
 
+/* Sweeps (the Makefile's SWEEPS) are made twice: without sanitizers they take all of their cases,
+ * with them, which takes five times as long, one of so many. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SWEEP_SHARE = 5 };
+#else
+enum { SWEEP_SHARE = 1 };
+#endif
+
 /* At most once in a binary: what comes before all its tests, and after them; either may be NULL. */
 struct test_group {
     int (*setup)(void **state);

@@ -1,5 +1,5 @@
 /*
- * campaign_test.c - the part of `make campaign` for which there is time with sanitizers.
+ * campaign_test.c - a part of `make campaign`, of that again a share with sanitizers.
  *
  * A cube of 4 nodes is swept completely; of other machines every so manyth event is failed. The
  * long tests sweep 8 nodes completely, which campaign_long_test.sh leaves to them, and take more
@@ -22,8 +22,9 @@ static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADC
 
 /* Each scenario with every so manyth action, beginning with another one: each action costs a run
  * without faults. The host has a link for each of so many ranges; 0: its usual ones. */
-static void sweep_over(unsigned links, const char *name, unsigned action_stride, uint64_t stride)
+static void sweep_over(unsigned links, const char *name, unsigned action_stride, uint64_t part)
 {
+    uint64_t stride = part * SWEEP_SHARE;
     struct network network = network_of(name);
     struct campaign_tally sum = {0};
     char why[SIM_WHY_MAX];
@@ -83,8 +84,9 @@ TEST(events_of_runs_with_several_host_links_are_repaired_or_told)
 }
 
 /* Messages over all paths at once: any event fails, in any way, or a node or link dies at it. */
-static void sweep_paths(const char *name, uint64_t stride)
+static void sweep_paths(const char *name, uint64_t part)
 {
+    uint64_t stride = part * SWEEP_SHARE;
     struct campaign_tally sum = {0};
 
     for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
@@ -152,12 +154,12 @@ static void draw(uint64_t seeds)
 
 TEST(random_faults_in_random_runs_are_repaired_or_told)
 {
-    draw(SEEDS);
+    draw(SEEDS / SWEEP_SHARE);
 }
 
 TEST_LONG(more_random_faults_are_repaired_or_told)
 {
-    draw(LONG_SEEDS);
+    draw(LONG_SEEDS / SWEEP_SHARE);
 }
 
 /* The options that the tool makes of a command. */

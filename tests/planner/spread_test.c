@@ -109,7 +109,9 @@ TEST(every_variant_does_what_it_promises)
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         for (unsigned k = 0; k < sizeof operations / sizeof operations[0]; k++) {
             struct network network = network_of(names[i]);
-            each_plan(&network, operations[k], try_on_machine);
+            if ((i + k) % SWEEP_SHARE == 0) {
+                each_plan(&network, operations[k], try_on_machine);
+            }
         }
     }
     assert_in_range(not_made, 1, made / 2);
@@ -210,7 +212,9 @@ TEST(sums_have_the_bits_of_the_order_that_is_said)
     for (unsigned i = 0; i < sizeof small / sizeof small[0]; i++) {
         for (unsigned k = 0; k < 3; k++) {
             struct network network = network_of(small[i]);
-            each_plan(&network, sums[k], compare_orders);
+            if ((i + k) % SWEEP_SHARE == 0) {
+                each_plan(&network, sums[k], compare_orders);
+            }
         }
     }
 }
@@ -369,7 +373,7 @@ TEST(plans_take_no_less_than_is_said_of_them)
 {
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network network = network_of(names[i]);
-        if (network.nodes > 1) {
+        if (network.nodes > 1 && i % SWEEP_SHARE == SWEEP_SHARE / 2) {
             each_plan(&network, ECUBE_BROADCAST, says_no_more);
             each_plan(&network, ECUBE_REDUCE, says_no_more);
             each_plan(&network, ECUBE_EXCHANGE, says_no_more);
