@@ -1,4 +1,5 @@
 # exact.sh - sourced by the tests that run every algorithm of every operation: which ones a network can have.
+share_plans
 operations='barrier broadcast scatter gather exchange exchangev allgather reduce allreduce reduce_scatter scan shift reverse all_to_some'
 
 # listed OPERATION - the names of its algorithms, one a line.

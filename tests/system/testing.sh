@@ -32,7 +32,7 @@ tier=${ECUBE_TESTS:-short}
 scratch=$(mktemp -d /tmp/ecube-test.XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
-case_number=0
+case_number=0 cache=off
 
 # A sentence stands on one line; terminal_test looks at lines as users see them.
 export COLUMNS=10000
@@ -46,6 +46,11 @@ with_sanitizers() {
     reports=$scratch/reports
     mkdir "$reports"
     export ASAN_OPTIONS=detect_leaks=0:log_path=$reports/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan
+}
+
+# share_plans - from here on what one case has searched for serves the others of the script.
+share_plans() {
+    cache=$scratch/cache
 }
 
 # board_number NAME - a number that its board.h gives, as it stands there.
@@ -175,7 +180,7 @@ run_case() {
     mark=$$.$case_number
     case_start=$(date +%s)
     (
-        export ECUBE_TEST_MARK="$mark" TMPDIR="$case_directory/tmp" XDG_RUNTIME_DIR="$case_directory/run" ECUBE_CACHE=off
+        export ECUBE_TEST_MARK="$mark" TMPDIR="$case_directory/tmp" XDG_RUNTIME_DIR="$case_directory/run" ECUBE_CACHE="$cache"
         cd "$case_directory/work" || exit 1
         "$@"
     ) >"$case_directory/log" 2>&1 </dev/null
