@@ -159,7 +159,7 @@ TEST(random_faults_in_random_runs_are_repaired_or_told)
 
 TEST_LONG(more_random_faults_are_repaired_or_told)
 {
-    draw(LONG_SEEDS / SWEEP_SHARE);
+    draw(LONG_SEEDS);
 }
 
 /* The options that the tool makes of a command. */
