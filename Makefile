@@ -51,7 +51,7 @@ DRIVERS := drivers/status.c
 DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
-ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c notice.c packet.c \
+ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c link_counters.c notice.c packet.c \
 	router.c setup.c shares.c source.c stream.c waits.c)
 NETWORK_ROOM := network/network.c network/paths.c
 REDUCTION := reduction/reduction.c
@@ -160,7 +160,7 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
 	open_test.c order_test.c owed_test.c parallel_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
-	window_test.c)
+	traffic_test.c window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,bundle.c collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)
 # What plans are held against.
 JUDGE := $(call in,tests/judge,course.c promise.c)

@@ -15,6 +15,7 @@
 #include "drivers/link/link.h"
 #include "node/node.h"
 #include "router/incarnation.h"
+#include "router/link_counters.h"
 #include "wire/report.h"
 
 enum {
@@ -27,6 +28,7 @@ enum {
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
 static _Alignas(16) uint8_t node_memory[MEMORY_BYTES_MAX];
+static struct link_counters link_counters[PORTS_MAX];
 static bool failed;
 
 /* Outlives a reset, as the clock does; at power-up it may be anything. */
@@ -253,6 +255,7 @@ int kernel_main(void)
         .stack_top = (uint32_t)platform_program.stack_top,
         .image_address = (uint32_t)platform_program.image,
         .memory = node_memory,
+        .link_counters = link_counters,
         .plans = platform_plans.memory,
         .plan_bytes = platform_plans.bytes,
         .incarnation = incarnation,

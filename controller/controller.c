@@ -190,6 +190,14 @@ static int send_taken(struct controller *controller, uint32_t rank)
     return status;
 }
 
+static int send_traffic_ask(struct controller *controller, uint32_t rank)
+{
+    uint8_t body[TRAFFIC_ASK_BYTES];
+
+    traffic_ask_pack(body, controller->nodes[rank].traffic_next);
+    return router_send(&controller->router, PACKET_TRAFFIC_ASK, rank, body, sizeof body);
+}
+
 /* Sends what nodes are owed, in the order in which it was noted; false: there is no more room. */
 static bool pump_owed(struct controller *controller)
 {
@@ -210,6 +218,10 @@ static bool pump_owed(struct controller *controller)
             return false;
         }
         node->due &= (uint8_t)~PACKET_DUE_QUERY;
+        if (node->due & PACKET_DUE_TRAFFIC && send_traffic_ask(controller, rank) != E_OK) {
+            return false;
+        }
+        node->due &= (uint8_t)~PACKET_DUE_TRAFFIC;
         if (node->due & (PACKET_DUE_PLAN | PACKET_DUE_PREDICTED) &&
             plans_answer(controller, rank) != E_OK) {
             return false;
@@ -334,6 +346,7 @@ static void take_packet(struct controller *controller, const struct notice *noti
     case PACKET_CANCEL:
     case PACKET_RECEIPT: take_load(controller, notice); break;
     case PACKET_STATE: take_state(controller, notice); break;
+    case PACKET_TRAFFIC: query_traffic(controller, notice); break;
     case PACKET_LINK_DEAD: take_dead_link(controller, notice); break;
     default: run_packet(controller, notice); break;
     }

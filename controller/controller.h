@@ -40,6 +40,7 @@
 #include "router/clock.h"
 #include "wire/report.h"
 #include "wire/run.h"
+#include "wire/traffic.h"
 
 struct controller; /* state.h */
 struct link;
@@ -148,6 +149,7 @@ enum event_kind {
                           * told once in a run */
 
     EVENT_STATE,    /* `rank` has answered a question: state */
+    EVENT_TRAFFIC,  /* it tells of its links: traffic; the ports at body, traffic_port_at */
     EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over; whoever
                      * asked, the controller itself included */
 
@@ -240,6 +242,7 @@ struct controller_event {
         struct disagree_body disagree;
         struct event_plan plan;
         struct event_gather gather;
+        struct traffic_header traffic;
     };
 };
 
@@ -345,6 +348,8 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
 /* Asks every node for its STATE: EVENT_STATE for each answer, then EVENT_ANSWERED. While a question
  * is open its answers serve whoever asks. Nobody answers in a boot. */
 void controller_ask(struct controller *controller, uint64_t now_us);
+/* The same, and for what its links have carried: EVENT_TRAFFIC, one or more, behind each STATE. */
+void controller_ask_traffic(struct controller *controller, uint64_t now_us);
 /* Whether `rank` has answered the question that is open, else the last one. */
 bool controller_answered(const struct controller *controller, uint32_t rank);
 

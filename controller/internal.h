@@ -129,6 +129,8 @@ enum question_purpose {
 void query_ask(struct controller *controller, uint8_t purpose);
 struct node_answer query_answer_of(const struct state_body *state);
 void query_state(struct controller *controller, uint32_t rank, const struct state_body *state);
+/* TRAFFIC has come. */
+void query_traffic(struct controller *controller, const struct notice *notice);
 /* Whether the question is over, which has not been told. */
 static inline bool query_is_over(const struct controller *controller)
 {

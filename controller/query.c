@@ -7,6 +7,8 @@
  *              still owes an answer is not asked again, but waited for
  *   answered   STATE comes in any order; each is told, kept in short for words.h and waits.h, and
  *              added to the look
+ *   traffic    if somebody wants it: who has answered is asked for its links, as many ports at a
+ *              time as fit a packet, until all are told
  *   over       all have answered, or somebody who waits for it has not heard one for ANSWER_US:
  *              EVENT_ANSWERED
  *
@@ -132,6 +134,34 @@ void controller_ask(struct controller *controller, uint64_t now_us)
     query_ask(controller, 0);
 }
 
+/* The question goes on at this node: its links are wanted. */
+static void owe_traffic(struct controller *controller, uint32_t rank)
+{
+    controller->nodes[rank].flags |= NODE_TRAFFIC;
+    controller->nodes[rank].traffic_next = 0;
+    controller_due(controller, rank, PACKET_DUE_TRAFFIC);
+}
+
+/* The open question may be another's, and some may have answered it already. */
+void controller_ask_traffic(struct controller *controller, uint64_t now_us)
+{
+    struct controller_question *question = &controller->question;
+
+    controller->now_us = now_us;
+    query_ask(controller, 0);
+    if (question->traffic || question->over) {
+        return;
+    }
+    question->traffic = true;
+    for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
+        if (controller_answered(controller, rank) &&
+            !controller_has(controller, rank, NODE_DEAD | NODE_HALTED)) {
+            owe_traffic(controller, rank);
+            question->waiting++;
+        }
+    }
+}
+
 /* Questions are numbered, so that beginning one need not touch all nodes. */
 bool controller_answered(const struct controller *controller, uint32_t rank)
 {
@@ -168,7 +198,8 @@ static bool is_waited_for(const struct controller *controller, uint32_t rank)
 {
     return controller->question.open && !query_is_over(controller) &&
            !controller_has(controller, rank, NODE_DEAD | NODE_HALTED) &&
-           !controller_answered(controller, rank);
+           (!controller_answered(controller, rank) ||
+            controller_has(controller, rank, NODE_TRAFFIC));
 }
 
 /* It has died, or was halted: the question may be over without it. */
@@ -184,7 +215,8 @@ void query_join(struct controller *controller, uint32_t rank)
         return;
     }
     controller->question.waiting++;
-    if (rank < controller->question.next && !controller_has(controller, rank, NODE_ASKED)) {
+    if (rank < controller->question.next && !controller_answered(controller, rank) &&
+        !controller_has(controller, rank, NODE_ASKED)) {
         controller->nodes[rank].flags |= NODE_ASKED;
         controller_due(controller, rank, PACKET_DUE_QUERY);
     }
@@ -278,7 +310,7 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
     struct controller_event *event = controller_tell(controller, EVENT_STATE);
     /* An answer to the one before, which came too late for it, is as good; a second one to this is
      * not added. */
-    bool is_new = is_waited_for(controller, rank);
+    bool is_new = is_waited_for(controller, rank) && !controller_answered(controller, rank);
 
     event->rank = rank;
     event->state = *state;
@@ -291,7 +323,61 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
         if (is_awaited(controller)) {
             await_answer(controller);
         }
-        controller->question.waiting--;
+        if (controller->question.traffic) {
+            owe_traffic(controller, rank);
+        } else {
+            node->flags &= (uint16_t)~NODE_TRAFFIC; /* of a question that is over */
+            controller->question.waiting--;
+        }
+    }
+}
+
+/* All of a node's links have been told, or no more of them will be. */
+static void end_traffic(struct controller *controller, uint32_t rank)
+{
+    controller->nodes[rank].flags &= (uint16_t)~NODE_TRAFFIC;
+    controller->question.waiting--;
+}
+
+/* Whether it can be an answer of a node. One that tells no port of those that are left would be
+ * asked for ever. */
+static bool is_possible(const struct controller *controller, const struct traffic_header *header)
+{
+    return header->port_count <= controller->config.network->ports + 1 &&
+           (header->told > 0 || header->first == header->port_count);
+}
+
+/* An answer that comes behind the end of its question is as good, where it tells what is asked for
+ * next. */
+void query_traffic(struct controller *controller, const struct notice *notice)
+{
+    uint32_t rank = notice->src;
+    struct controller_node *node = &controller->nodes[rank];
+    struct traffic_header header;
+    bool asked = is_waited_for(controller, rank) && controller_answered(controller, rank);
+
+    if (!traffic_unpack(notice->body, notice->bytes, &header) ||
+        !is_possible(controller, &header)) {
+        controller->answers_cut++;
+        if (asked) {
+            end_traffic(controller, rank);
+        }
+        return;
+    }
+    if (!asked || header.first != node->traffic_next) {
+        return;
+    }
+    struct controller_event *event = controller_tell(controller, EVENT_TRAFFIC);
+    event->rank = rank;
+    event->traffic = header;
+    event->body = notice->body;
+    event->bytes = notice->bytes;
+    await_answer(controller);
+    node->traffic_next = ((unsigned)header.first + header.told) & 31u;
+    if (node->traffic_next < header.port_count) {
+        controller_due(controller, rank, PACKET_DUE_TRAFFIC);
+    } else {
+        end_traffic(controller, rank);
     }
 }
 

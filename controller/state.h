@@ -44,7 +44,8 @@ enum controller_node_flag {
     NODE_ASKED = 128,    /* QUERY has been sent, or is owed, and STATE has not come */
     NODE_SILENT = 256,   /* it is in the list of those that are to answer in a download */
     NODE_REPAIR = 512,   /* added for each time that it was sent wrong segments again */
-    NODE_REPAIRS = 3 * NODE_REPAIR
+    NODE_REPAIRS = 3 * NODE_REPAIR,
+    NODE_TRAFFIC = 2048 /* it has answered, and not told all of what its links have carried */
 };
 
 /* What the root of a message of a download has said. */
@@ -61,8 +62,9 @@ enum offer_state {
 enum packet_due {
     PACKET_DUE_QUERY = 1,
     PACKET_DUE_TAKEN = 2,
-    PACKET_DUE_PLAN = 4,     /* of these two one at most: */
-    PACKET_DUE_PREDICTED = 8 /* the answer to the node's question */
+    PACKET_DUE_PLAN = 4,      /* of these two one at most: */
+    PACKET_DUE_PREDICTED = 8, /* the answer to the node's question */
+    PACKET_DUE_TRAFFIC = 16   /* a question for its links from traffic_next on */
 };
 
 /* What a node has last said of its program; as struct state_body. */
@@ -95,11 +97,12 @@ struct node_load {
 };
 
 struct controller_node {
-    uint16_t flags;   /* enum controller_node_flag */
-    uint8_t due;      /* enum packet_due; if any, the node is in the queue of those */
-    uint8_t offer;    /* enum offer_state */
-    uint16_t signs;   /* what it has shown of its links in the boot */
-    uint16_t finding; /* 1 + the first of its ports that are not right; 0: there is none */
+    uint16_t flags;           /* enum controller_node_flag */
+    uint8_t due;              /* enum packet_due; if any, the node is in the queue of those */
+    uint8_t offer : 3;        /* enum offer_state */
+    uint8_t traffic_next : 5; /* the first of its ports that it has not told of */
+    uint16_t signs;           /* what it has shown of its links in the boot */
+    uint16_t finding;         /* 1 + the first of its ports that are not right; 0: there is none */
     uint32_t due_next;
     uint32_t older, newer; /* in the list of the silent; `newer` also among deaths to be told */
     uint32_t question;     /* the node's own number of what it has asked for (wire/plan.h) */
@@ -165,6 +168,7 @@ struct controller_feed {
 /* The present question to all nodes. */
 struct controller_question {
     bool open;
+    bool traffic;      /* nodes are asked for their links too */
     bool over;         /* whoever has not answered is not waited for any more */
     uint8_t purposes;  /* enum question_purpose, internal.h */
     uint32_t number;   /* of this one, or the last */
@@ -307,6 +311,7 @@ struct controller {
     char plan_words[CONTROLLER_WORDS_MAX]; /* of the event that tells it */
 
     struct controller_question question;
+    uint32_t answers_cut; /* TRAFFIC that was too short, or not what was asked for */
     struct controller_gather gather;
     struct controller_region region;
     bool region_told; /* in this run: that programs wait at one */

@@ -93,6 +93,7 @@ static struct owner {
     uint32_t unread[NODES]; /* bytes of lines */
     struct report_table reports;
     uint32_t jobs;
+    uint32_t frames; /* that links have carried: looked at, so that bytes that are not there show */
 } owner;
 
 static struct network network;
@@ -338,6 +339,18 @@ static void take_words(const struct controller_event *event)
     }
 }
 
+/* The next ports of a node, all of which are there. */
+static void take_traffic(const struct controller_event *event)
+{
+    const struct traffic_header *traffic = &event->traffic;
+
+    CHECK(traffic->port_count <= network.ports + 1 &&
+          traffic->first + traffic->told <= traffic->port_count);
+    for (unsigned i = 0; i < traffic->told; i++) {
+        owner.frames += traffic_port_at(event->body, i).frames;
+    }
+}
+
 static void take_event(const struct controller_event *event)
 {
     CHECK(event->rank < NODES || event->kind == EVENT_BROKEN || event->kind == EVENT_RESTART);
@@ -377,6 +390,7 @@ static void take_event(const struct controller_event *event)
         tell_waits();
         end_job();
         break;
+    case EVENT_TRAFFIC: take_traffic(event); break;
     case EVENT_ANSWERED: tell_waits(); break;
     case EVENT_NODE_DIED: CHECK(owner.dead[event->rank]); break;
     case EVENT_BROKEN: take_broken(event); break;
@@ -737,6 +751,9 @@ static void push_packet(struct input *input)
     if (node & 0x80) {
         dst = input_u32(input);
     }
+    if (kind == 0xff) {
+        kind = PACKET_TRAFFIC;
+    }
     neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % ROUTED_KINDS) : kind,
                      node & 7, dst, body, bytes, &lie);
 }
@@ -843,7 +860,11 @@ static void operate(struct input *input)
         break;
     case DO_LOAD: load(input_u8(input)); break;
     case DO_QUERY:
-        controller_ask(&controller, now_us);
+        if (input->left & 1) {
+            controller_ask_traffic(&controller, now_us);
+        } else {
+            controller_ask(&controller, now_us);
+        }
         pump();
         break;
     case DO_CANCEL: cancel(input->left & 1); break;

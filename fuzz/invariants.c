@@ -4,6 +4,7 @@
 #include "drivers/check.h"
 #include "fuzz/world.h"
 #include "router/channel_state.h"
+#include "router/link_counters.h"
 #include "router/port.h"
 #include "router/state.h"
 
@@ -35,6 +36,7 @@ static void check_port(const struct router *router, unsigned number, const struc
     /* a schedule's bytes may all have gone on before the answer comes */
     CHECK(port->setup_count <= port->order_count || port->setup_flags & OPEN_SCHEDULE);
     CHECK(port->opens_held <= port->circuit_count);
+    CHECK(port->setup_count <= CIRCUITS_MAX && router->link_counters[number].first < CIRCUITS_MAX);
     CHECK(port->due_count <= CIRCUITS_MAX && port->replies_sent <= CIRCUITS_MAX);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
     CHECK(!((router->passing_ports | router->unoffered_ports) & ~router->held_ports));

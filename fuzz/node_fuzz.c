@@ -118,6 +118,9 @@ static void push_packet(struct input *input)
     cts_pack(body, &first);
     const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
     memcpy(body + CTS_BYTES, rest, bytes);
+    if (kind == 0xff) {
+        kind = PACKET_TRAFFIC_ASK;
+    }
     neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 27) : kind, src, dst,
                      body, CTS_BYTES + bytes, &lie);
 }

@@ -7,6 +7,7 @@
 #include "network/network.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "router/link_counters.h"
 #include "wire/circuit.h"
 #include "wire/run.h"
 
@@ -178,6 +179,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     world->blocked = false;
     world->download = 0;
     static uint8_t plans[WORLD_PLAN_BYTES];
+    static struct link_counters link_counters[WORLD_PORTS];
+    memset(link_counters, 0, sizeof link_counters);
     struct node_config config = {.links = world->links,
                                  .link_count = WORLD_PORTS,
                                  .program = world->program,
@@ -186,6 +189,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .stack_top = WORLD_IMAGE,
                                  .image_address = WORLD_IMAGE,
                                  .memory = world->memory,
+                                 .link_counters = link_counters,
                                  .plans = plans,
                                  .plan_bytes = sizeof plans,
                                  .incarnation = incarnation,

@@ -54,6 +54,7 @@
 #include "node/due.h"
 #include "node/state.h"
 #include "router/circuit.h"
+#include "router/link_counters.h"
 #include "router/notice.h"
 #include "router/router.h"
 #include "wire/load.h"
@@ -177,6 +178,7 @@ static void forget_program(struct node *node)
     message_reset(node);
     gather_reset(node);
     router_reset_clocks(&node->router);
+    link_counters_begin(&node->router, node->load.generation);
     node->clock_ns = 0;
     node->console_sent = node->console_taken = 0;
 }

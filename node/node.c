@@ -67,6 +67,7 @@ void node_init(struct node *node, const struct node_config *config)
                                    .incarnation = config->incarnation,
                                    .payload_checked = config->payload_checked,
                                    .links_due = config->links_due,
+                                   .link_counters = config->link_counters,
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
@@ -262,6 +263,7 @@ static void take_packet(struct node *node, const struct notice *notice)
     /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
      * host need not ask twice. */
     case PACKET_QUERY: node_due_say(node, REPORT_DUE_STATE); break;
+    case PACKET_TRAFFIC_ASK: report_traffic(node, notice); break;
     case PACKET_TAKEN: take_taken(node, notice); break;
     case PACKET_MEASURE: gather_measure(node, notice); break;
     case PACKET_COLLECT: gather_collect(node, notice); break;

@@ -34,7 +34,8 @@ struct node_config {
     void *memory;
     uint8_t *plans; /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
-    uint16_t incarnation; /* as in struct router_config */
+    struct link_counters *link_counters; /* as in struct router_config */
+    uint16_t incarnation;                /* likewise */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
     /* Only a simulator sets these, for many nodes: what each saves stands in sim/README.md. */
     uint32_t *links_due;                /* as in struct router_config */

@@ -11,8 +11,9 @@
  *     FAULT      once, when a program or the kernel has failed
  *     EXIT       once, when a program has exited or was stopped
  *     STATE      for QUERY; several that come before a slot is free have one answer
+ *     TRAFFIC    for TRAFFIC_ASK; of several the last
  *
- * It goes out in this order. FAULT, and LINKS of many ports, need one of the two large slots;
+ * It goes out in this order. FAULT, TRAFFIC, LINKS of many ports need one of the two large slots;
  * console text never takes those. LINKS and LINK_DEAD wait until the node knows its number.
  *
  * What STATE says of the program's call, from which the host finds out who waits for whom:
@@ -34,6 +35,7 @@
 #include "node/due.h"
 #include "node/state.h"
 #include "router/channel_state.h"
+#include "router/link_counters.h"
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
@@ -349,6 +351,48 @@ static int send_state(struct node *node)
     return status;
 }
 
+_Static_assert((int)LINK_OF_HOST == (int)TRAFFIC_HOST && (int)LINK_USERS == (int)TRAFFIC_USERS,
+               "the same users");
+
+/* Without counters only frames are told. */
+struct traffic_port report_port(const struct node *node, unsigned port)
+{
+    const struct channel *channel = &node->router.ports[port].channel;
+    const struct link_counters *counters = node->router.link_counters;
+    struct traffic_port traffic = {.frames = channel->frames_sent,
+                                   .repeats = channel->counters.retransmissions,
+                                   .damaged = channel->counters.damaged};
+
+    for (unsigned user = 0; counters && user < TRAFFIC_USERS; user++) {
+        const struct link_use *use = &counters[port].uses[user];
+        traffic.uses[user] = (struct traffic_use){use->bytes, use->busy_ns, use->waited_ns,
+                                                  use->circuits, use->refused};
+    }
+    return traffic;
+}
+
+void report_traffic(struct node *node, const struct notice *notice)
+{
+    if (traffic_ask_unpack(notice->body, notice->bytes, &node->traffic_first)) {
+        node_due_say(node, REPORT_DUE_TRAFFIC);
+    }
+}
+
+static int send_traffic(struct node *node)
+{
+    struct traffic_header header = {.port_count = (uint8_t)node->router.port_count,
+                                    .first = node->traffic_first};
+    uint8_t body[TRAFFIC_BYTES_MAX];
+
+    header.first = header.first < header.port_count ? header.first : header.port_count;
+    header.told = traffic_told(header.port_count, header.first);
+    for (unsigned place = 0; place < header.told; place++) {
+        struct traffic_port port = report_port(node, header.first + place);
+        traffic_port_pack(body, place, &port);
+    }
+    return router_send(&node->router, PACKET_TRAFFIC, ID_HOST, body, traffic_pack(body, &header));
+}
+
 /* A piece of what lies above the program's stack pointer, from which the host makes a backtrace; of
  * a program that has come where no code is also what lies below, for it may have returned there. Of
  * a stack that has run over its end: what lies above that. The pointer is the program's and may be
@@ -434,5 +478,8 @@ void report_pump(struct node *node)
     }
     if (node->due & REPORT_DUE_STATE && send_state(node) == E_OK) {
         node_due_said(node, REPORT_DUE_STATE);
+    }
+    if (node->due & REPORT_DUE_TRAFFIC && send_traffic(node) == E_OK) {
+        node_due_said(node, REPORT_DUE_TRAFFIC);
     }
 }

@@ -24,6 +24,7 @@
 #include "wire/parcel.h"
 #include "wire/report.h"
 #include "wire/run.h"
+#include "wire/traffic.h"
 
 enum {
     UNEXPECTED_MAX = MESSAGES_STORED_MAX, /* in the unexpected-message queue */
@@ -245,7 +246,8 @@ enum report_due {
     REPORT_DUE_LINKS = 1,
     REPORT_DUE_FAULT = 2,
     REPORT_DUE_EXIT = 4,
-    REPORT_DUE_STATE = 8
+    REPORT_DUE_STATE = 8,
+    REPORT_DUE_TRAFFIC = 16
 };
 
 enum share_state { SHARE_WAITS, SHARE_OPENING, SHARE_STANDS };
@@ -288,6 +290,7 @@ struct node {
     bool region_due;         /* so has region_pump */
     bool attended;           /* a host may scatter into regions of the program, and gather them */
     bool memory_new;         /* a download has begun, and node_takes_memory has not told */
+    uint8_t traffic_first;   /* the port that TRAFFIC begins with */
     uint32_t dead_due;       /* bit p: the host has not been told that link p is dead */
     uint32_t peers_reported; /* bit p: LINKS has told whom link p leads to */
     uint8_t collective_request; /* of the collective that is under way */
@@ -610,6 +613,10 @@ void report_notice(struct node *node, const struct notice *notice);
 /* What STATE says of a send or a receive. */
 void report_message(const struct request *request, struct state_body *state);
 void report_pump(struct node *node);
+/* TRAFFIC_ASK has come. */
+void report_traffic(struct node *node, const struct notice *notice);
+/* What TRAFFIC says of a port. */
+struct traffic_port report_port(const struct node *node, unsigned port);
 uint64_t report_deadline(const struct node *node);
 
 /* Handles notices and moves what can move; true when more is waiting. */

@@ -82,6 +82,7 @@ void router_init(struct router *router, const struct router_config *config)
                               .port_count = config->link_count,
                               .ring = config->ring ? config->ring : RING_MAX,
                               .links_due = config->links_due,
+                              .link_counters = config->link_counters,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
                               .due.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));

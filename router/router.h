@@ -33,7 +33,8 @@ struct router_config {
     uint32_t *links_due;
     /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
     uint16_t ring;
-    void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */
+    void *memory;                        /* router_memory_bytes(link_count, ring), 8-aligned */
+    struct link_counters *link_counters; /* link_counters.h, link_count zeroed; NULL: not counted */
     /* the host only: */
     const struct network *network; /* NULL: a link will tell */
     struct profile profile;

@@ -38,6 +38,7 @@
 #include "router/circuit.h"
 #include "router/identity.h"
 #include "router/lane.h"
+#include "router/link_counters.h"
 #include "router/notice.h"
 #include "router/packet.h"
 #include "router/port.h"
@@ -184,6 +185,9 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
 {
     struct port *out = &router->ports[port];
 
+    if (router->link_counters) {
+        link_counters_pass(router, port, packet);
+    }
     open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, identity_tau(router, port)));
     packet_set_hops(packet, packet_hops(packet) + 1);
     if (open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) != out->turn_epoch) {
@@ -202,6 +206,9 @@ unsigned setup_end(struct router *router, unsigned port, int status, uint64_t do
     struct port *out = &router->ports[port];
     unsigned holder = out->setup_holder;
 
+    if (router->link_counters) {
+        link_counters_answer(router, port, status == E_OK, done_ns);
+    }
     if (--out->setup_count == 0) {
         out->setup_holder = PORT_NONE;
     }
@@ -301,11 +308,15 @@ bool setup_pass_oldest(struct router *router)
             continue;
         }
         int verdict = verdict_on(router, in, &waiting);
-        if (verdict < 0 && in != PORT_LOCAL) {
+        bool refuses = verdict < 0 && (in != PORT_LOCAL || notice_room(router));
+        if (refuses && router->link_counters && waiting.out < router->port_count) {
+            link_counters_refuse(router, waiting.out, waiting.packet);
+        }
+        if (refuses && in != PORT_LOCAL) {
             circuit_refuse(router, in, verdict);
             return true;
         }
-        if (verdict < 0 && notice_room(router)) {
+        if (refuses) {
             source_answer(router, router->opening_passed, verdict, (struct accept_body){0});
             return true;
         }

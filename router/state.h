@@ -113,7 +113,8 @@ struct router {
     uint32_t packets_forwarded, packets_dropped, circuits_refused;
     uint32_t progress;
 
-    uint32_t hops_max;      /* what has passed so many links goes in circles */
+    struct link_counters *link_counters; /* link_counters.h, one for each port; NULL: not counted */
+    uint32_t hops_max;                   /* what has passed so many links goes in circles */
     struct network network; /* its head is looked at in most steps, its dimensions are not */
 
     /* behind what is looked at in every step */

@@ -26,6 +26,8 @@
  *   43        gather.h: to the host
  *   44 to 45  region.h: from the host
  *   46 to 47  region.h: to the host
+ *   50        traffic.h: from the host
+ *   51        traffic.h: to the host
  *
  * Units    bytes
  * Context  any; pure. A packet is looked at where it lies, and must be PACKET_HEADER_BYTES long.

@@ -678,6 +678,123 @@ TEST(a_node_that_owes_an_answer_is_not_asked_again)
     fake_free(all);
 }
 
+/* A node tells of `told` of its three ports. */
+static void tell_traffic(struct fake_nodes *all, uint32_t rank, unsigned first, unsigned told)
+{
+    struct traffic_header header = {3, (uint8_t)first, (uint8_t)told};
+    struct traffic_port port = {.frames = rank};
+    uint8_t body[TRAFFIC_BYTES_MAX];
+
+    for (unsigned i = 0; i < told; i++) {
+        traffic_port_pack(body, i, &port);
+    }
+    fake_say(all, rank, PACKET_TRAFFIC, body, traffic_pack(body, &header));
+}
+
+TEST(links_are_asked_for_port_after_port_until_all_are_told)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+
+    controller_ask_traffic(&all->controller, all->now_us);
+    fake_settle(all);
+    assert_int_equal(fake_sent(all, PACKET_TRAFFIC_ASK), 0);
+    answer_all(all, &computes, CONTROLLER_NO_NODE);
+    assert_int_equal(fake_sent(all, PACKET_TRAFFIC_ASK), 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        assert_int_equal(fake_told(all, EVENT_ANSWERED), 0);
+        tell_traffic(all, rank, 0, 2);
+        assert_int_equal(fake_sent_to(all, PACKET_TRAFFIC_ASK, rank), 2);
+        assert_int_equal(fake_last(all, PACKET_TRAFFIC_ASK)->body[0], 2);
+        assert_int_equal(fake_event(all, EVENT_TRAFFIC)->rank, rank);
+        tell_traffic(all, rank, 0, 2); /* once more: of a question before, maybe */
+        assert_int_equal(fake_told(all, EVENT_TRAFFIC), 2 * rank + 1);
+        tell_traffic(all, rank, 2, 1);
+        assert_int_equal(fake_event(all, EVENT_TRAFFIC)->traffic.first, 2);
+    }
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_int_equal(fake_told(all, EVENT_TRAFFIC), 8);
+    assert_int_equal(fake_sent(all, PACKET_TRAFFIC_ASK), 8);
+    fake_free(all);
+}
+
+TEST(who_has_answered_an_open_question_is_asked_for_its_links_too)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+
+    controller_ask(&all->controller, all->now_us);
+    fake_settle(all);
+    answer_all(all, &computes, 3);
+    controller_ask_traffic(&all->controller, all->now_us);
+    fake_settle(all);
+    assert_int_equal(fake_sent(all, PACKET_TRAFFIC_ASK), 3);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        tell_traffic(all, rank, 0, 3);
+    }
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 0);
+    fake_state(all, 3, &computes);
+    fake_state(all, 3, &computes); /* does not count twice */
+    tell_traffic(all, 3, 0, 3);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_int_equal(fake_sent(all, PACKET_QUERY), 4);
+    fake_free(all);
+}
+
+TEST(an_answer_that_is_cut_off_is_counted_and_no_more_is_waited_for)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+
+    controller_ask_traffic(&all->controller, all->now_us);
+    fake_settle(all);
+    answer_all(all, &computes, CONTROLLER_NO_NODE);
+    tell_traffic(all, 0, 0, 3);
+    for (uint32_t rank = 1; rank < 4; rank++) {
+        struct traffic_header header = {rank == 1 ? 4 : 3, 0, rank == 2 ? 0 : 3};
+        uint8_t body[TRAFFIC_BYTES_MAX] = {0};
+        uint32_t bytes = traffic_pack(body, &header);
+        assert_int_equal(fake_told(all, EVENT_ANSWERED), 0);
+        /* more ports than a node has; none of those that are left; not all bytes */
+        fake_say(all, rank, PACKET_TRAFFIC, body, rank == 3 ? bytes - 1 : bytes);
+        assert_int_equal(all->controller.answers_cut, rank);
+    }
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_int_equal(fake_told(all, EVENT_TRAFFIC), 1);
+    fake_free(all);
+}
+
+TEST(a_node_that_tells_nothing_of_its_links_is_given_up_and_told_of_with_the_next_question)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+
+    controller_ask_traffic(&all->controller, all->now_us);
+    fake_settle(all);
+    answer_all(all, &computes, CONTROLLER_NO_NODE);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        tell_traffic(all, rank, 0, 3);
+    }
+    fake_wait_ms(all, ANSWER_MS);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    tell_traffic(all, 3, 0, 3); /* too late */
+    assert_int_equal(fake_told(all, EVENT_TRAFFIC), 3);
+    controller_ask(&all->controller, all->now_us);
+    fake_settle(all);
+    answer_all(all, &computes, CONTROLLER_NO_NODE);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 2);
+    controller_ask_traffic(&all->controller, all->now_us);
+    fake_settle(all);
+    answer_all(all, &computes, CONTROLLER_NO_NODE);
+    controller_node_died(&all->controller, 0, all->now_us);
+    controller_halted(&all->controller, 1, true);
+    fake_settle(all);
+    controller_halted(&all->controller, 1, false);
+    for (uint32_t rank = 1; rank < 4; rank++) {
+        fake_settle(all);
+        assert_int_equal(fake_told(all, EVENT_ANSWERED), 2);
+        tell_traffic(all, rank, 0, 3);
+    }
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 3);
+    fake_free(all);
+}
+
 TEST(nobody_answers_in_a_boot_and_no_halted_node_is_asked)
 {
     struct fake_nodes *all = fake_make("cube:1");

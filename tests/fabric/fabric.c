@@ -59,6 +59,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
                                  .stack_top = FABRIC_IMAGE,
                                  .image_address = FABRIC_IMAGE,
                                  .memory = n->memory,
+                                 .link_counters = n->link_counters,
                                  .plans = n->plans,
                                  .plan_bytes = FABRIC_PLAN_BYTES,
                                  .preload = &fabric->preload,

@@ -12,6 +12,7 @@
 #include "controller/state.h"
 #include "network/network.h"
 #include "node/state.h"
+#include "router/link_counters.h"
 #include "router/port.h"
 #include "tests/fabric/memory_link.h"
 #include "wire/load.h"
@@ -37,6 +38,7 @@ struct fabric_node {
     struct node *node;
     struct memory_end ends[PORTS_MAX];
     struct link *links[PORTS_MAX];
+    struct link_counters link_counters[PORTS_MAX];
     uint8_t *program;
     void *memory;
     uint8_t *plans;

@@ -17,6 +17,7 @@
 #include "wire/region.h"
 #include "wire/report.h"
 #include "wire/run.h"
+#include "wire/traffic.h"
 
 enum { UNTOUCHED = 0xa5 };
 
@@ -550,6 +551,41 @@ TEST(what_is_said_of_a_region_is_laid_out_as_drawn)
     assert_false(leave_unpack(bad, sizeof leaves, &leave));
 }
 
+TEST(the_traffic_of_links_is_laid_out_as_drawn)
+{
+    static const uint8_t ask[] = {7, 0, 0, 0};
+    static const uint8_t golden[TRAFFIC_HEADER_BYTES + 2 * TRAFFIC_PORT_BYTES] = {
+        19,      5,       2,       0,       U64(1),  U64(2),  U64(3),  U32(4),  U32(5),  U64(6),
+        U64(7),  U64(8),  U32(9),  U32(10), U32(11), U32(12), U32(13), U64(21), U64(22), U64(23),
+        U32(24), U32(25), U64(26), U64(27), U64(28), U32(29), U32(30), U32(31), U32(32), U32(33)};
+    uint8_t packed[sizeof golden], first;
+    struct traffic_header header = {19, 5, 2};
+
+    traffic_ask_pack(packed, 7);
+    assert_memory_equal(packed, ask, sizeof ask);
+    assert_true(traffic_ask_unpack(ask, sizeof ask, &first));
+    assert_int_equal(first, 7);
+    assert_false(traffic_ask_unpack(ask, sizeof ask - 1, &first));
+    assert_int_equal(traffic_pack(packed, &header), sizeof golden);
+    for (unsigned i = 0; i < 2; i++) {
+        struct traffic_port port = traffic_port_at(golden, i);
+        assert_int_equal(port.uses[TRAFFIC_HOST].waited_ns, 8 + 20 * i);
+        assert_int_equal(port.damaged, 13 + 20 * i);
+        traffic_port_pack(packed, i, &port);
+    }
+    assert_memory_equal(packed, golden, sizeof golden);
+    assert_true(traffic_unpack(golden, sizeof golden, &header));
+    for (uint32_t bytes = 0; bytes < sizeof golden; bytes++) {
+        assert_false(traffic_unpack(golden, bytes, &header));
+    }
+    packed[1] = 18; /* 18 and 2 are more than 19 */
+    assert_false(traffic_unpack(packed, sizeof packed, &header));
+    assert_true((int)TRAFFIC_BYTES_MAX <= (int)PACKET_BODY_MAX);
+    assert_int_equal(traffic_told(TRAFFIC_PORTS_MAX + 3, 0), TRAFFIC_PORTS_MAX);
+    assert_int_equal(traffic_told(TRAFFIC_PORTS_MAX + 3, TRAFFIC_PORTS_MAX), 3);
+    assert_int_equal(traffic_told(4, 5), 0);
+}
+
 TEST(a_row_of_the_table_of_outputs_is_laid_out_as_drawn)
 {
     uint8_t golden[OUTPUT_ROW_BYTES] = {U32(3), U32(70000)}, packed[2 * OUTPUT_ROW_BYTES];
@@ -604,6 +640,8 @@ static bool is_kind(int kind)
     case PACKET_LEAVE:
     case PACKET_ATTENDS:
     case PACKET_FILLED:
+    case PACKET_TRAFFIC_ASK:
+    case PACKET_TRAFFIC:
     case PACKET_PREDICT: return true;
     default: return false;
     }
@@ -616,7 +654,7 @@ TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
     for (int kind = 0; kind <= UINT8_MAX; kind++) {
         count += is_kind(kind);
     }
-    assert_int_equal(count, 35);
+    assert_int_equal(count, 37);
     for (int kind = 0; kind < PACKET_ROUTED; kind++) {
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
     }
