@@ -99,7 +99,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
 	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c map_choice.c outputs.c pages.c programs.c records.c region_job.c \
-		request.c troubles.c) \
+		request.c traffic.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \

@@ -83,6 +83,7 @@ struct sim_options {
     struct plan_cache *cache;            /* SIM_NATIVE: makes the plans that its nodes ask for */
     struct sim_listener listener;        /* event NULL: none */
     bool history;                        /* keep the last frames for sim_history */
+    bool links;                          /* count what links carry, for sim_traffic */
     bool traced;                         /* write a timeline to trace_fd (trace.h) */
     int trace_fd;
     struct sim_faults faults;

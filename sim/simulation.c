@@ -222,6 +222,21 @@ bool sim_node_dead(const struct sim *sim, uint32_t rank)
     return sim->actors[rank].dead;
 }
 
+struct traffic_port sim_traffic(const struct sim *sim, uint32_t rank, unsigned port)
+{
+    return report_port(sim_node(sim, rank), port);
+}
+
+unsigned sim_node_ports(const struct sim *sim, uint32_t rank)
+{
+    return sim_node(sim, rank)->router.port_count;
+}
+
+uint64_t sim_node_clock_ns(const struct sim *sim, uint32_t rank)
+{
+    return sim_node(sim, rank)->clock_ns;
+}
+
 bool sim_node_given_up(const struct sim *sim, uint32_t rank)
 {
     return sim->actors[rank].given_up;

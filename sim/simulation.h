@@ -19,6 +19,7 @@
 #include "sim/observe/trace.h"
 #include "sim/options.h"
 #include "sim/result.h"
+#include "wire/traffic.h"
 
 enum {
     SIM_WAITS_MAX = 16, /* lines on who waits for whom */
@@ -60,6 +61,12 @@ bool sim_node_dead(const struct sim *sim, uint32_t rank);
 /* True when its program did not end by itself: STOP did not reach it, and the host has given it up.
  */
 bool sim_node_given_up(const struct sim *sim, uint32_t rank);
+
+/* What a node's link has carried, and the model time that the node has come to. Without
+ * options.links of circuits nothing. */
+struct traffic_port sim_traffic(const struct sim *sim, uint32_t rank, unsigned port);
+unsigned sim_node_ports(const struct sim *sim, uint32_t rank);
+uint64_t sim_node_clock_ns(const struct sim *sim, uint32_t rank);
 
 /* The phase that it is in, or has ended in. */
 enum sim_phase sim_phase(const struct sim *sim);

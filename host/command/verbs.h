@@ -8,6 +8,7 @@ int verb_up(int argc, char **argv);
 int verb_load(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_ps(int argc, char **argv);
+int verb_top(int argc, char **argv);
 int verb_debug(int argc, char **argv);
 int verb_core(int argc, char **argv);
 int verb_openocd(int argc, char **argv);

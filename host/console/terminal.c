@@ -33,7 +33,7 @@ enum {
 
 static const char colour_on[] = "\033[1;31m", colour_off[] = "\033[0m"; /* bold, red */
 
-const char terminal_clear[] = "\r\033[J";
+const char terminal_clear[] = "\r\033[J", terminal_clear_all[] = "\033[H\033[J";
 
 /* What has been printed on a standard stream and has not come to the end of its line. */
 struct stream {
@@ -64,6 +64,13 @@ unsigned terminal_columns(int fd)
     return columns < COLUMNS_MIN ? COLUMNS_MIN
            : columns > INT16_MAX ? INT16_MAX
                                  : (unsigned)columns;
+}
+
+unsigned terminal_lines(int fd)
+{
+    struct winsize size = {.ws_row = 0};
+
+    return isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
 bool terminal_redraws(int fd)

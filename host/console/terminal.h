@@ -23,6 +23,9 @@
 /* Room in a line of what shows this descriptor, now. */
 unsigned terminal_columns(int fd);
 
+/* How many lines it shows, now; 0: it is no terminal, or does not say. */
+unsigned terminal_lines(int fd);
+
 /* Whether it is a terminal on which a line can be drawn anew. */
 bool terminal_redraws(int fd);
 
@@ -48,4 +51,4 @@ void terminal_bar(char line[TERMINAL_LINE_MAX], int fd, const char *phase, uint6
 void terminal_note(char line[TERMINAL_LINE_MAX], int fd, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-extern const char terminal_clear[];
+extern const char terminal_clear[], terminal_clear_all[];

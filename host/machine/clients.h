@@ -32,6 +32,7 @@ struct client {
     /* what its owner notes of it */
     bool listens;     /* to console lines */
     bool wants_nodes; /* waits for the answer to a query */
+    bool wants_links; /* and for what nodes' links have carried */
 };
 
 struct clients_owner {

@@ -390,6 +390,7 @@ static void take_restart(struct machine *machine, enum controller_phase phase)
 static void take_event(struct machine *machine, const struct controller_event *event)
 {
     programs_take(&machine->programs, event, now_us());
+    traffic_take(&machine->traffic, event);
     announce_event(machine, event);
     switch (event->kind) {
     case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
@@ -408,6 +409,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
         if (machine->owner.answered) {
             machine->owner.answered(machine->owner.context);
         }
+        traffic_forget(&machine->traffic);
         break;
     case EVENT_BROKEN: take_broken(machine, event->phase); break;
     case EVENT_RESTART: take_restart(machine, event->phase); break;
@@ -892,6 +894,12 @@ void machine_ask(struct machine *machine)
     pump(machine);
 }
 
+void machine_ask_traffic(struct machine *machine)
+{
+    controller_ask_traffic(&machine->controller, now_us());
+    pump(machine);
+}
+
 _Static_assert((int)HALTED_TEXT_MAX >= (int)DEBUG_TEXT_MAX, "it holds the debugger's name");
 
 /* Of a node that a debugger has halted, by whom; for words. */
@@ -985,6 +993,7 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                                           .kernel = machine->target.kernel,
                                           .verbose = options->verbose};
     if (!machine->teller.troubles || !programs_init(&machine->programs) ||
+        !traffic_init(&machine->traffic, &options->network) ||
         !debuggers_init(&machine->debuggers, options->network.nodes, target->blank)) {
         return message_set(message, "out of memory");
     }
@@ -1035,6 +1044,7 @@ void machine_free(struct machine *machine)
     free_sent(machine);
     meeting_free(machine);
     programs_free(&machine->programs);
+    traffic_free(&machine->traffic);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);
     debuggers_free(&machine->debuggers);

@@ -27,6 +27,7 @@
 #include "host/machine/debuggers.h"
 #include "host/links/host_link.h"
 #include "host/job/programs.h"
+#include "host/job/traffic.h"
 #include "host/machine/jtag.h"
 #include "host/machine/launcher.h"
 #include "host/machine/meeting.h"
@@ -118,6 +119,7 @@ struct machine {
     bool pumping;
 
     struct programs programs;            /* of the present job, and their nodes */
+    struct traffic traffic;              /* of their links */
     unsigned deaths_untold, deaths_told; /* of nodes */
     uint64_t start_us, boot_us;
     unsigned nodes_right;   /* in the boot: that have all their links */
@@ -167,6 +169,8 @@ bool machine_frees(const struct machine *machine);
 /* Asks every node for its STATE; owner.answered is called when all have answered, or after a
  * while. Whoever asks while the answers to another come in gets those. */
 void machine_ask(struct machine *machine);
+/* The same, and for what its links have carried: `traffic` has it in owner.answered. */
+void machine_ask_traffic(struct machine *machine);
 
 /* Lets the controller do all that it can now: somebody has asked it for something. */
 void machine_move_on(struct machine *machine);

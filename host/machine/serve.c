@@ -359,22 +359,34 @@ static const char *state_text(const struct server *server)
                                                                    : "whole";
 }
 
+/* The answer to `ps`. */
+static json_t *describe_machine(const struct server *server, bool links)
+{
+    const struct machine *machine = &server->machine;
+    json_t *answer = json_pack(
+        "{s:s, s:i, s:s, s:o, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end", "status", 0,
+        "network", machine->options.network_name, "map", map_describe(&machine->options.network),
+        "links", link_maker_name(&machine->target), "state", state_text(server), "broken",
+        machine_is_broken(machine), "dead", describe_dead(machine), "boot_ms",
+        (double)machine->boot_us / 1e3, "nodes", describe_nodes(machine));
+
+    if (links) {
+        json_t *traffic = traffic_describe(&machine->traffic);
+
+        json_object_set_new(traffic, "answers_cut", json_integer(machine->controller.answers_cut));
+        json_object_set_new(answer, "traffic", traffic);
+    }
+    return answer;
+}
+
 static void on_answered(void *context)
 {
     struct server *server = context;
-    const struct machine *machine = &server->machine;
 
     for (struct client *client = server->clients.first; client; client = client->next) {
         if (client->wants_nodes) {
             client->wants_nodes = false;
-            client_tell(client,
-                        json_pack("{s:s, s:i, s:s, s:o, s:s, s:s, s:b, s:o, s:f, s:o}", "event",
-                                  "end", "status", 0, "network", machine->options.network_name,
-                                  "map", map_describe(&machine->options.network), "links",
-                                  link_maker_name(&machine->target), "state", state_text(server),
-                                  "broken", machine_is_broken(machine), "dead",
-                                  describe_dead(machine), "boot_ms", (double)machine->boot_us / 1e3,
-                                  "nodes", describe_nodes(machine)));
+            client_tell(client, describe_machine(server, client->wants_links));
         }
     }
 }
@@ -516,8 +528,9 @@ static void on_request(void *context, struct client *client, const json_t *reque
         serve_region(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
+        client->wants_links = json_is_true(json_object_get(request, "links"));
         tell_heard(client);
-        machine_ask(&server->machine);
+        (client->wants_links ? machine_ask_traffic : machine_ask)(&server->machine);
     } else if (strcmp(verb, "console") == 0) {
         serve_console(server, client);
     } else if (strcmp(verb, "cut") == 0 || strcmp(verb, "kill") == 0) {

@@ -16,6 +16,8 @@
 #include "host/command/options.h"
 #include "host/command/output.h"
 #include "host/console/report.h"
+#include "host/console/terminal.h"
+#include "host/job/traffic.h"
 #include "host/sim/sim.h"
 #include "host/sim/watch.h"
 #include "host/command/verbs.h"
@@ -159,6 +161,7 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
         output_drop(output);
         return -1;
     }
+    options->links = arguments->links;
     options->traced = arguments->trace != NULL;
     options->trace_fd = run->trace_output.fd;
     return 0;
@@ -233,6 +236,28 @@ static int begin(struct sim_run *run, struct sim **sim, struct message *message)
     return 0;
 }
 
+/* What its links have carried. */
+static json_t *take_traffic(const struct sim_run *run, const struct sim *sim)
+{
+    const struct network *network = &run->arguments.network;
+    struct traffic traffic;
+    json_t *object = NULL;
+
+    if (traffic_init(&traffic, network)) {
+        traffic.base_ns = run->result.clock_base_ns;
+        for (uint32_t rank = 0; rank < network->nodes; rank++) {
+            traffic.model_ns = clock_max(traffic.model_ns, sim_node_clock_ns(sim, rank));
+            for (unsigned port = 0; port < sim_node_ports(sim, rank); port++) {
+                struct traffic_port known = sim_traffic(sim, rank, port);
+                traffic_put(&traffic, rank, port, &known);
+            }
+        }
+        object = traffic_describe(&traffic);
+    }
+    traffic_free(&traffic);
+    return object;
+}
+
 static int execute(struct sim_run *run, struct message *message)
 {
     struct view own, *view = run->arguments.program ? &run->program.view : &own;
@@ -253,6 +278,7 @@ static int execute(struct sim_run *run, struct message *message)
     }
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
+    run->traffic = run->arguments.links ? take_traffic(run, sim) : NULL;
     if (run->arguments.options.traced) {
         run->trace = sim_trace_end(sim);
         close(run->trace_output.fd);
@@ -451,6 +477,13 @@ static json_t *show(struct sim_run *run)
         run->status = sink_close(program->view.sink, UINT64_MAX, run->status);
     } else if (!run->arguments.quiet) {
         report_print(stdout, json_object_get(result, "reports"));
+    }
+    if (run->traffic) {
+        struct traffic_view all = {
+            .columns = terminal_columns(program ? STDERR_FILENO : STDOUT_FILENO), .rows = SIZE_MAX};
+        fputc('\n', file);
+        traffic_print(file, run->traffic, &all);
+        json_object_set_new(result, "traffic", run->traffic);
     }
     if (!run->arguments.quiet) {
         print_summary(run, file);

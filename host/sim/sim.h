@@ -29,7 +29,7 @@ struct sim_arguments {
     struct data_arguments data; /* for the program */
     uint32_t timeout_ms;        /* 0: none */
     uint32_t memory_mb;         /* likewise */
-    bool quiet, verbose, check;
+    bool quiet, verbose, check, links;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
     unsigned fault_count;
@@ -52,6 +52,7 @@ struct sim_run {
     bool cut;   /* --timeout or a signal has ended it */
     struct output trace_output;
     struct trace_result trace;
+    json_t *traffic;                      /* NULL: not asked for */
     uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
     uint64_t start_us, end_us;
     uint64_t run_us;

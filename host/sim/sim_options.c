@@ -248,6 +248,10 @@ static const struct option_row option_rows[] = {
      "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
      "track per directed link, circuits as slices in model time",
      option_text, OPTION_AT(struct sim_arguments, trace)},
+    {"links", NULL,
+     "show what each directed link has carried in the run, the busiest first: columns as in 'ecube "
+     "ps --links'",
+     option_flag, OPTION_AT(struct sim_arguments, links)},
     {"stop-at", "EVENT", "stop when this event has happened", option_whole,
      OPTION_AT(struct sim_arguments, options.stop_at), .low = 1, .high = UINT64_MAX},
     {"replay", "EVENT",
@@ -344,6 +348,7 @@ const struct command_line sim_line = {
             "Examples: ecube sim --network cube:10 exchange --bytes 1000\n"
             "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
             "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
+            "          ecube sim --network mesh:3x4 transpose --links\n"
             "          ecube sim --network ring:4 --plan plan.json broadcast\n"
             "          ecube sim --network cube:10 --seed 7 --drop 1e-4 hello.so 10 20\n\n"
             "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 "

@@ -2,7 +2,7 @@
  * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
  * touched costs nothing.
  *
- *   nodes | ends | actors | tasks | controller | counts | pools |
+ *   nodes | ends | actors | tasks | controller | counts | counters of links, if wanted | pools |
  *   arguments 0, table 0, image 0, block 0, map 0, passed on 0, data 0 | arguments 1, ... |
  *   window of each partition
  *
@@ -24,6 +24,7 @@
 #include "network/network.h"
 #include "node/node.h"
 #include "node/state.h"
+#include "router/link_counters.h"
 #include "sim/core/actor.h"
 #include "sim/core/partition.h"
 #include "sim/programs/native.h"
@@ -110,7 +111,7 @@ static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
     uint64_t each = layout->node_bytes + node_pool_bytes() + sizeof(struct actor) +
                     sizeof(struct task) + 3 * sizeof(uint32_t);
 
-    return count * each + layout->ends_bytes + layout->controller_bytes;
+    return count * each + layout->ends_bytes + layout->controller_bytes + layout->counters_bytes;
 }
 
 /* All windows must lie within the reach of a node's addresses. */
@@ -141,6 +142,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
     layout.node_bytes = layout.ports_at + layout.memory_bytes;
     layout.controller_bytes = align(controller_memory_bytes(network));
+    layout.counters_bytes = options->links ? count * links * sizeof(struct link_counters) : 0;
     layout.ends_bytes = (count * ports + 2 * network_host_links(network)) * sizeof(struct sim_end);
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
@@ -217,6 +219,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .ring = RING_PLACES,
                                  .links_due = &sim->actors[rank].links_due,
                                  .payload_checked = sim->options.payload_checked};
+    if (sim->link_counters) {
+        config.link_counters = &sim->link_counters[rank * (network->ports + 1u)];
+    }
     if (sim->native) {
         native_place(sim, rank, &config);
     } else {
@@ -288,6 +293,7 @@ bool memory_map(struct sim *sim)
     sim->host.memory = take(&at, layout->controller_bytes);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, 2 * count * sizeof *sim->ready);
+    sim->link_counters = layout->counters_bytes ? take(&at, layout->counters_bytes) : NULL;
     sim->pools = at; /* not in large pages: few nodes use them */
     if (sim->count <= HUGE_PAGES_NODES) {
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);

@@ -42,7 +42,8 @@ struct layout {
     uint64_t program_bytes; /* of all nodes */
     uint64_t window_bytes;  /* that all nodes of a partition share */
     size_t node_bytes, memory_bytes, ends_bytes, controller_bytes;
-    size_t ports_at; /* in a node's place: its router's ports */
+    size_t counters_bytes; /* of links; 0: they are not counted */
+    size_t ports_at;       /* in a node's place: its router's ports */
     unsigned partitions;
     uint64_t total_bytes;
 };

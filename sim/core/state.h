@@ -57,7 +57,8 @@ struct sim {
     uint8_t *nodes; /* struct node, its working memory, its links' pointers: layout.node_bytes */
     const uint8_t *unseen; /* contents that nobody looks at: links do not copy them */
     size_t unseen_bytes;
-    uint8_t *pools; /* of short messages: node_pool_bytes() for each node */
+    struct link_counters *link_counters; /* one for each port of each node; NULL: not counted */
+    uint8_t *pools;                      /* of short messages: node_pool_bytes() for each node */
     struct actor *actors;
     struct task *tasks;
     const struct program_source *source; /* of their system calls */

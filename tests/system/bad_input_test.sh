@@ -144,7 +144,7 @@ no_machine_name() {
 json_unwritable() { tool_fails 2 'JSON' run --network cube:0 --json /nowhere/x.json "$arguments"; }
 
 help_of_every_verb() {
-    for verb in run up load ps list console down cut kill sim debug core openocd; do
+    for verb in run up load ps top list console down cut kill sim debug core openocd; do
         tool_succeeds "$verb" --help
         mv out long
         tool_succeeds "$verb" -h
@@ -156,7 +156,7 @@ help_of_every_verb() {
 
 # Each line of the examples, up to an empty one, is a whole command.
 examples_are_whole() {
-    for verb in run up load ps list console down cut kill sim debug core openocd 'plan show' 'plan list' ''; do
+    for verb in run up load ps top list console down cut kill sim debug core openocd 'plan show' 'plan list' ''; do
         # shellcheck disable=SC2086 -- verbs are meant to split
         COLUMNS=80 tool_succeeds $verb --help
         awk '/^Examples*:/ { on = 1; sub(/^Examples*:/, "") } /^$/ { on = 0 }

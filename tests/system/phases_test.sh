@@ -81,7 +81,7 @@ begins_to_boot() {
 booting() {
     begins_to_boot
     looks booting
-    for words in ps console "load $programs/arguments.elf" 'cut 0-1' 'kill 3'; do
+    for words in ps 'ps --links' top console "load $programs/arguments.elf" 'cut 0-1' 'kill 3'; do
         answers 2 'still booting' ${words%% *} --name lab $(echo "$words" | sed -n 's/^[a-z]* //p')
     done
     ends
@@ -175,7 +175,7 @@ ending() {
     wait_until 60 [ ! -e "$control" ] || fail "it does not end"
     answers 0 'no machine is up' list
     answers 2 "a machine named 'lab' is just starting or ending" up --network cube:1 --name lab
-    for words in ps console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd; do
+    for words in ps 'ps --links' top console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd; do
         answers 2 'takes no requests: it is just starting or ending' ${words%% *} --name lab $(echo "$words" | sed -n 's/^[a-z]* //p')
     done
     answers 2 'no machine is up' ps
@@ -191,7 +191,7 @@ stopped() {
     wait_until 20 grep -q ') T' "/proc/$holder/stat"
     answers 0 '^lab .* silent ' list
     all_answer 3 "the machine does not answer: its process $holder is stopped" \
-        ps console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd
+        ps top console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd
     kill -CONT "$holder"
     # What was given up is not done.
     answers 0 'cube:2, whole$' ps --name lab

@@ -3,15 +3,15 @@
  *
  *   screen [-c COLUMNS] [-r COLUMNS@TEXT] [-t] [-w TEXT] -- COMMAND...
  *
- * The screen is a roll: what scrolls out of it stays. Each of its rows is a line of output; behind
- * one that ran over the right margin, so that the terminal went on in the next row by itself,
- * stands a "\". -r makes it COLUMNS wide when TEXT is first on it; its rows then flow anew as
- * in most terminals, with -t they are cut off as in xterm. -w prints on standard error in how many
- * rows at once TEXT stood at most, and how often the terminal was asked for a colour. Ends as the
- * command does; 99 for an escape sequence that this terminal does not know.
+ * The screen is a roll: what scrolls out of it stays, and home is its beginning. Each of its rows
+ * is a line of output; behind one that ran over the right margin, so that the terminal went on in
+ * the next row by itself, stands a "\". -r makes it COLUMNS wide when TEXT is first on it; its rows
+ * then flow anew as in most terminals, with -t they are cut off as in xterm. -w prints on standard
+ * error in how many rows at once TEXT stood at most, and how often the terminal was asked for a
+ * colour. Ends as the command does; 99 for an escape sequence that this terminal does not know.
  *
- * Source   ECMA-48 (ED, EL, SGR); console_codes(4); the last column holds the cursor until the next
- *          character (VT100)
+ * Source   ECMA-48 (CUP home, ED, EL, SGR); console_codes(4); the last column holds the cursor
+ *          until the next character (VT100)
  */
 #include <errno.h>
 #include <poll.h>
@@ -110,6 +110,8 @@ static void do_escape(struct screen *s)
         erase(s, false);
     } else if (strcmp(s->escape, "[J") == 0 || strcmp(s->escape, "[0J") == 0) {
         erase(s, true);
+    } else if (strcmp(s->escape, "[H") == 0) {
+        s->row = s->column = 0;
     } else if (last == 'm') {
         s->colours++;
     } else {

@@ -12,7 +12,7 @@ commands() {
 --help
 help up
 frobnicate
-$(for verb in run up load list ps console debug core openocd cut kill down sim plan; do echo "$verb --help"; done)
+$(for verb in run up load list ps top console debug core openocd cut kill down sim plan; do echo "$verb --help"; done)
 plan list
 plan show exchange --network cube:3 --bytes 16
 plan show exchange --network ring:12 --bytes 2147483647
