@@ -22,8 +22,8 @@ enum { WORDS_MAX = 480 };
 void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX]);
 
 /* A whole sentence for EVENT_BOOT_FAILED (but BOOT_HELD, whose reason the owner knows),
- * EVENT_LOAD_WAITS, EVENT_LOAD_FAILED, EVENT_FAULT of a wrong map, EVENT_DISAGREE, EVENT_NO_PLAN, EVENT_LINK_DIED,
- * EVENT_ENDED with ENDED_STANDS; false for others. */
+ * EVENT_LOAD_WAITS, EVENT_LOAD_FAILED, EVENT_FAULT of a wrong map, EVENT_DISAGREE, EVENT_NO_PLAN,
+ * EVENT_LINK_DIED, EVENT_ENDED with ENDED_STANDS; false for others. */
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX]);
 

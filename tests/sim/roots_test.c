@@ -58,7 +58,7 @@ static struct plan_request request_for(uint32_t operation, const struct profile 
                                  .profile = machine};
 }
 
-/* Whether nodes with so many ports can have it: of some it wants two, of some all of a network's. */
+/* Whether nodes with so many ports can have it: it may want two, or all of a network's. */
 static bool is_for(const struct candidate *candidate, const struct network *network, uint8_t ports)
 {
     unsigned wanted = !candidate->wants_ports ? 1 : candidate->steps ? network->ports : 2;
