@@ -362,7 +362,7 @@ int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dime
  * these movements, ecube_movements(ecube_size()) of them: +1 -1 +2 -2 +4 -4 ... Of a power of two
  * 2^n + 2^(n-1) and - 2^(n-1) are one movement, the last: so there are 2 n - 1 blocks. What came
  * by a movement lies where what goes by it does: block 0 of receive is from place i - 1. On a cube
- * whose nodes use all their links at once it takes four steps of neighbours.
+ * whose nodes use all their links at once it takes four steps of neighbours, on a 3-cube three.
  */
 int ecube_all_to_some(const void *send, void *receive, uint32_t block_bytes);
 /* One of them alone, a function of a PM2I network: the bytes go from place i to i + distance, which

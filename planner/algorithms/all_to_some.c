@@ -18,6 +18,11 @@
  * In the second step of each half the neighbour's link is free: there goes what is to go by +1 or
  * -1 once more. +-2^(n-1) is one movement, and goes with the first half.
  *
+ * On the 3-cube a search found a schedule of three steps for the five movements, the bound. The
+ * cube turned by two places of the ring is the cube with links 1 and 2 exchanged, so what places 0
+ * and 1 do is the whole schedule. Each node uses link 0, the busiest, in every step. From four
+ * dimensions on four steps are the least, by the links of dimension 1.
+ *
  * With fewer ports than links a node cannot do that. One movement after the other takes one port,
  * and one or two steps of neighbours each.
  *
@@ -31,7 +36,10 @@
 #include "planner/algorithms/candidates.h"
 #include "planner/algorithms/permute.h"
 
-enum { VARIANT_AHEAD = 1, HALVES = 2, HALF_STEPS = 2 };
+enum { VARIANT_AHEAD = 1, VARIANT_THREE = 2, HALVES = 2, HALF_STEPS = 2 };
+
+/* Of the 3-cube: its dimensions, movements, and the places of which the others are turned ones. */
+enum { THREE_DIMS = 3, THREE_STEPS = 3, THREE_MOVEMENTS = 5, THREE_PLACES = 2, HOPS_MAX = 2 };
 
 /* Links ---------------------------------------------------------------------------------------- */
 
@@ -120,6 +128,51 @@ static void lay_alone(struct laying *l, uint32_t slot)
     }
 }
 
+/* The way of a block in three steps: its links in their order, and the step of each. */
+struct way {
+    uint8_t hops, link[HOPS_MAX], step[HOPS_MAX];
+};
+
+/* +1 -1 +2 -2 +4 of places 0 and 1. */
+static const struct way ways[THREE_PLACES][THREE_MOVEMENTS] = {
+    {{1, {0}, {0}}, {1, {2}, {0}}, {2, {1, 0}, {0, 1}}, {2, {0, 2}, {1, 2}}, {2, {1, 2}, {1, 2}}},
+    {{1, {1}, {0}}, {1, {0}, {2}}, {2, {0, 1}, {0, 2}}, {2, {2, 0}, {0, 2}}, {2, {2, 1}, {1, 2}}}};
+
+/* The link of a way as it is at a place: two places on, links 1 and 2 are exchanged. */
+static unsigned turned_link(uint32_t place, unsigned link)
+{
+    return link > 0 && place / THREE_PLACES % 2 ? THREE_DIMS - link : link;
+}
+
+/* What of a node's block goes over a link in a step of three, if anything. */
+static void lay_way(struct laying *l, uint32_t node, uint32_t movement, unsigned link)
+{
+    uint32_t place = l->place_of[node], at = node;
+    const struct way *way = &ways[place % THREE_PLACES][movement];
+
+    for (unsigned hop = 0; hop < way->hops; hop++) {
+        unsigned over = turned_link(place, way->link[hop]);
+        if (over == link && way->step[hop] == l->step) {
+            lay_circuit(l, at, link, movement, hop, hop + 1 == way->hops);
+        }
+        at ^= UINT32_C(1) << over;
+    }
+}
+
+static void lay_three_steps(struct laying *l)
+{
+    for (l->step = 0; l->step < THREE_STEPS; l->step++) {
+        for (unsigned link = 0; link < THREE_DIMS; link++) {
+            l->plan->port = (uint8_t)link;
+            for (uint32_t node = 0; node < l->nodes; node++) {
+                for (uint32_t movement = 0; movement < THREE_MOVEMENTS; movement++) {
+                    lay_way(l, node, movement, link);
+                }
+            }
+        }
+    }
+}
+
 static struct laying lay_begin(const struct network *network, const struct plan_request *request)
 {
     struct plan *plan = build_begin(network, request, false);
@@ -149,13 +202,17 @@ struct plan *plan_gray_all_to_some(const struct network *network,
                                    const struct plan_request *request)
 {
     struct laying l = lay_begin(network, request);
+    bool three = request->variant & VARIANT_THREE;
 
-    for (unsigned half = 0; half < HALVES && !l.plan->refused; half++) {
+    if (three && !l.plan->refused) {
+        lay_three_steps(&l);
+    }
+    for (unsigned half = 0; half < HALVES && !three && !l.plan->refused; half++) {
         for (unsigned hop = 0; hop < HALF_STEPS; hop++) {
             lay_step(&l, half, hop);
         }
     }
-    return lay_end(&l, request->variant == VARIANT_AHEAD);
+    return lay_end(&l, request->variant & VARIANT_AHEAD);
 }
 
 struct plan *plan_gray_in_turn(const struct network *network, const struct plan_request *request)
@@ -165,7 +222,7 @@ struct plan *plan_gray_in_turn(const struct network *network, const struct plan_
     for (uint32_t slot = 0; slot < l.slots && !l.plan->refused; slot++) {
         lay_alone(&l, slot);
     }
-    return lay_end(&l, request->variant == VARIANT_AHEAD);
+    return lay_end(&l, request->variant & VARIANT_AHEAD);
 }
 
 struct plan *plan_direct_all_to_some(const struct network *network,
@@ -191,19 +248,29 @@ bool possible_on_gray_ring(const struct network *network)
     return true;
 }
 
+/* Three steps are for all movements, each once. */
 unsigned gray_all_to_some_variants(const struct network *network,
                                    const struct plan_request *request)
 {
-    (void)network;
-    (void)request;
-    return VARIANT_AHEAD + 1;
+    bool three = network->dims == THREE_DIMS && request->root == 0;
+
+    return three ? (VARIANT_THREE | VARIANT_AHEAD) + 1 : gray_in_turn_variants(network, request);
 }
 
 void gray_all_to_some_words(const struct network *network, unsigned variant,
                             char words[VARIANT_WORDS_MAX])
 {
+    static const char *const names[] = {"", "ahead", "three steps", "three steps ahead"};
+
     (void)network;
-    snprintf(words, VARIANT_WORDS_MAX, "%s", variant == VARIANT_AHEAD ? "ahead" : "");
+    snprintf(words, VARIANT_WORDS_MAX, "%s", names[variant]);
+}
+
+unsigned gray_in_turn_variants(const struct network *network, const struct plan_request *request)
+{
+    (void)network;
+    (void)request;
+    return VARIANT_AHEAD + 1;
 }
 
 /* A step with so many blocks at each node becomes as many as they need ports. */

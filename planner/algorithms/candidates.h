@@ -177,6 +177,7 @@ struct plan *plan_gray_all_to_some(const struct network *network,
 struct plan *plan_gray_in_turn(const struct network *network, const struct plan_request *request);
 unsigned gray_all_to_some_variants(const struct network *network,
                                    const struct plan_request *request);
+unsigned gray_in_turn_variants(const struct network *network, const struct plan_request *request);
 void gray_all_to_some_words(const struct network *network, unsigned variant,
                             char words[VARIANT_WORDS_MAX]);
 unsigned gray_all_to_some_steps(const struct network *network, unsigned ports);
