@@ -76,12 +76,15 @@ static int sort(uint32_t *keys, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    long wanted = argc > 1 ? strtol(argv[1], NULL, 10) : ELEMENTS;
+    char *end = "";
+    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ELEMENTS;
     uint32_t count = (uint32_t)wanted, wrong = 0, all_wrong;
 
-    if (argc > 2 || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        fprintf(stderr, "merge_sort: elements of a node are a power of two up to %d\n",
-                ELEMENTS_MAX);
+    if (argc > 2 || *end || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
+        if (ecube_rank() == 0) {
+            fprintf(stderr, "merge_sort: elements of a node are a power of two up to %d\n",
+                    ELEMENTS_MAX);
+        }
         return 2;
     }
     uint64_t all = (uint64_t)ecube_size() * count;

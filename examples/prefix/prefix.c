@@ -56,12 +56,16 @@ static uint32_t count_wrong(const uint64_t *sums, uint32_t count, uint64_t first
 
 int main(int argc, char **argv)
 {
-    long wanted = argc > 1 ? strtol(argv[1], NULL, 10) : ELEMENTS;
+    char *end = "";
+    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ELEMENTS;
     uint32_t count = (uint32_t)wanted, wrong, all_wrong;
     const struct ecube_computation sums = {add, NULL};
 
-    if (argc > 2 || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        fprintf(stderr, "prefix: elements of a node are a power of two up to %d\n", ELEMENTS_MAX);
+    if (argc > 2 || *end || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
+        if (ecube_rank() == 0) {
+            fprintf(stderr, "prefix: elements of a node are a power of two up to %d\n",
+                    ELEMENTS_MAX);
+        }
         return 2;
     }
     static uint64_t elements[ELEMENTS_MAX];

@@ -41,12 +41,19 @@ static void move(void *context, const struct ecube_power *power, void *element, 
 
 int main(int argc, char **argv)
 {
-    long distance = argc > 1 ? strtol(argv[1], NULL, 10) : DISTANCE;
-    long wanted = argc > 2 ? strtol(argv[2], NULL, 10) : ELEMENTS;
+    char *end = "", *end_elements = "";
+    long distance = argc > 1 ? strtol(argv[1], &end, 10) : DISTANCE;
+    long wanted = argc > 2 ? strtol(argv[2], &end_elements, 10) : ELEMENTS;
     static struct word words[ELEMENTS_MAX];
 
-    if (argc > 3 || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        fprintf(stderr, "rotate: elements of a node are a power of two up to %d\n", ELEMENTS_MAX);
+    if (argc > 3 || *end || (argc > 1 && !*argv[1]) || *end_elements || wanted < 1 ||
+        wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
+        if (ecube_rank() == 0) {
+            fprintf(stderr,
+                    "rotate: the distance is a whole number, elements of a node are a power of two "
+                    "up to %d\n",
+                    ELEMENTS_MAX);
+        }
         return 2;
     }
     uint32_t count = (uint32_t)wanted, wrong = 0, all_wrong;

@@ -111,20 +111,24 @@ static double difference(const struct row *rows, uint32_t count, uint64_t first,
     return largest;
 }
 
+/* All nodes end with this status, and one says why. */
 static int refused(const char *words)
 {
-    fprintf(stderr, "tridiagonal: %s\n", words);
+    if (ecube_rank() == 0) {
+        fprintf(stderr, "tridiagonal: %s\n", words);
+    }
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    long wanted = argc > 1 ? strtol(argv[1], NULL, 10) : ROWS;
+    char *end = "";
+    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ROWS;
     int free_ends = argc > 2 && strcmp(argv[2], "singular") == 0, singular = 0, any_singular;
     static struct row rows[ROWS_MAX];
     const struct ecube_computation reduction = {reduce, &singular};
 
-    if (argc > 3 || (argc > 2 && !free_ends) || wanted < 1 || wanted > ROWS_MAX ||
+    if (argc > 3 || (argc > 2 && !free_ends) || *end || wanted < 1 || wanted > ROWS_MAX ||
         (wanted & (wanted - 1))) {
         return refused("rows of a node are a power of two up to 1024; behind it \"singular\"");
     }
@@ -146,7 +150,7 @@ int main(int argc, char **argv)
     }
     ecube_allreduce(&singular, &any_singular, 1, ECUBE_INT32, ECUBE_MAX);
     if (any_singular) {
-        return ecube_rank() == 0 ? refused("the system is singular") : 2;
+        return refused("the system is singular");
     }
     double apart = difference(rows, count, first, all), most = 0, least = 0, x = 0;
     ecube_allreduce(&apart, &most, 1, ECUBE_DOUBLE, ECUBE_MAX);

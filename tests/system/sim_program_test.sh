@@ -238,11 +238,27 @@ descends_take_what_hu_says() {
     done
 }
 
+# What such a computation cannot be is one line of rank 0, and the status is 2.
+one_rank_says_what_is_wrong() {
+    for case in 'prefix 3' 'prefix 8x' 'merge_sort 0' 'merge_sort 8x' 'rotate x' 'rotate 1 6' 'rotate 1 8x' 'tridiagonal 8x' \
+        'tridiagonal 8 regular' 'tridiagonal 8 singular'; do
+        # shellcheck disable=SC2086 -- words
+        set -- $case
+        name=$1
+        shift
+        tool sim -q --network cube:2 "$examples/$name.so" "$@"
+        [ "$status" -eq 2 ] || { cat out err; fail "$case: status $status"; }
+        cat out err | grep '^\[ *[0-9]*\] ' >said
+        [ "$(wc -l <said)" -eq 1 ] && grep -q "^\[ *0\] $name: " said || { cat out err; fail "$case: not one line of rank 0"; }
+    done
+}
+
 check "complete_exchange prints what it prints on nodes" example_prints_what_is_said complete_exchange
 for example in algorithms farm hello merge_sort mirror nbody pagerank power prefix primes ring rotate sample_sort transpose trees tridiagonal; do
     check "$example prints what it prints on nodes" example_prints_what_is_said "$example"
 done
 check "Descends and ascends take 4 (log M + M / N - 1) steps on cubes with all ports, or 3 for 4" descends_take_what_hu_says
+check "What a computation by powers of two cannot be is one line of rank 0" one_rank_says_what_is_wrong
 check "What programs print is the same in every run" output_is_the_same
 check "A thousand ranks pass a token round" thousands_of_ranks
 check "Tables go to standard error, and JSON has what run and sim have" table_and_json
