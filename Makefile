@@ -198,7 +198,7 @@ BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c
 	$(call in,host/console,check.c choice.c message.c) \
 	host/links/shared_links.c sim/core/queue.c
 # The claims of the papers, held against what is measured.
-PAPERS := $(call in,papers,cases.c claims.c cubes.c delta.c figures.c formula.c functions.c measured.c meshes.c networks.c report.c scatters.c)
+PAPERS := $(call in,papers,apart.c cases.c claims.c cubes.c delta.c figures.c formula.c functions.c measured.c meshes.c networks.c programs.c report.c scatters.c)
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
 	vector_rivals.c)

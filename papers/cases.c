@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANGES_MAX = 8, LIST_MAX = 24, TEXT_MAX = 512 };
+enum { RANGES_MAX = 8, LIST_MAX = 32, TEXT_MAX = 512 };
 
 struct range {
     unsigned name; /* its place */

@@ -163,6 +163,32 @@ static double call_shift_hops(const struct formula_value *a, unsigned count)
     return hops[goal];
 }
 
+enum { NEVER = 1000 };
+
+/* The graph of appendix A, x[k + 1] = 2 x[k] + u[k]: the fewest u that are not 0 on a way to a
+ * state of a level, which has the states 0 to 2^k; the first u is not -1. */
+static unsigned fewest_shifts(unsigned level, int64_t state)
+{
+    if (state < 0 || state > INT64_C(1) << level) {
+        return NEVER;
+    }
+    if (level == 0) {
+        return (unsigned)state;
+    }
+    if (state % 2 == 0) {
+        return fewest_shifts(level - 1, state / 2);
+    }
+    unsigned below = fewest_shifts(level - 1, state / 2),
+             above = fewest_shifts(level - 1, state / 2 + 1);
+    return 1 + (below < above ? below : above);
+}
+
+static double call_level_shifts(const struct formula_value *a, unsigned count)
+{
+    (void)count;
+    return fewest_shifts((unsigned)a[0].number, whole(a[1].number));
+}
+
 const struct formula_function cube_functions[] = {{"G", 1, 1, call_gray},
                                                   {"H", 2, 2, call_change},
                                                   {"phi", 3, 3, call_phi},
@@ -171,4 +197,5 @@ const struct formula_function cube_functions[] = {{"G", 1, 1, call_gray},
                                                   {"classes", 2, 3, call_classes},
                                                   {"has_class", 3, 3, call_has_class},
                                                   {"shift_hops", 2, 2, call_shift_hops},
+                                                  {"level_shifts", 2, 2, call_level_shifts},
                                                   {0}};

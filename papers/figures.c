@@ -3,10 +3,11 @@
  *
  *     {"name": "boppana-eta", "title": "...", "x": "k", "x_title": "...", "y_title": "...",
  *      "cases": "n = 3|4|7; k = 1|16|100", "series": "n", "scale": "log x" or "log xy",
- *      "columns": [["T_aap", "formula"], ...]}
+ *      "columns": [["T_aap", "formula"], ["T1", "formula", "once"], ...]}
  *
  * A table has a row for each case, first the case's names, then its columns. With "x" it is drawn
- * as well: a line for each column, and for each value of `series`.
+ * as well: a line for each column, and for each value of `series`, which has a colour; "once": one
+ * line, for this column is the same for all of them.
  */
 #include <jansson.h>
 #include <math.h>
@@ -21,6 +22,7 @@ struct figure {
     const char *name, *title, *cases, *where, *x, *x_title, *y_title, *series, *scale;
     unsigned count;
     const char *column[COLUMNS_MAX];
+    bool once[COLUMNS_MAX];
     struct formula *formula[COLUMNS_MAX], *where_formula;
     struct cases *parsed;
     struct formula_names names;
@@ -78,6 +80,7 @@ static bool take(struct figure *figure, const json_t *object)
             return fail(figure, "columns are at most 16 pairs of words");
         }
         figure->column[i] = json_string_value(json_array_get(pair, 0));
+        figure->once[i] = json_array_size(pair) > 2;
         figure->formula[i] = formula_parse(text, &figure->names, error);
         if (!figure->formula[i]) {
             return fail(figure, error);
@@ -159,13 +162,37 @@ static bool visit(void *context, struct formula_names *names)
     return true;
 }
 
+/* A line of a column and a block: marks by column, colours by block. */
+static void write_line(const struct figure *figure, FILE *file, const char *folder, unsigned block,
+                       unsigned column)
+{
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#666666"};
+    unsigned count = sizeof colours / sizeof colours[0];
+    bool once = figure->once[column] || !figure->series;
+    const char *colour = figure->series ? colours[once ? count - 1 : block % (count - 1)]
+                                        : colours[column % (count - 1)];
+
+    fprintf(file,
+            "\"%s/%s.dat\" index %u using 1:%u with linespoints linecolor rgb \"%s\" dashtype %u "
+            "pointtype %u title \"%s",
+            folder, figure->name, block, column + 2, colour, column % 5 + 1, 2 * (column % 6) + 4,
+            figure->column[column]);
+    if (!once) {
+        fprintf(file, ", %s = %s", figure->series, figure->block[block]);
+    }
+    fputc('"', file);
+}
+
 static void write_drawing(const struct figure *figure, FILE *file, const char *folder)
 {
+    const char *before = "plot ";
+
     fprintf(
         file,
-        "set terminal svg noenhanced size 900,560 font \"DejaVu Sans,14\" background \"#ffffff\"\n"
+        "set terminal svg noenhanced size 960,560 font \"DejaVu Sans,14\" background \"#ffffff\"\n"
         "set output \"%s/%s.svg\"\nset title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n"
-        "set grid\nset key outside right\n",
+        "set grid\nset key outside right Left reverse\nset format \"%%.12g\"\n"
+        "set autoscale yfix\n",
         folder, figure->name, figure->title, figure->x_title ? figure->x_title : figure->x,
         figure->y_title ? figure->y_title : "");
     if (figure->scale) {
@@ -176,9 +203,11 @@ static void write_drawing(const struct figure *figure, FILE *file, const char *f
     }
     for (unsigned b = 0; b < figure->blocks; b++) {
         for (unsigned i = 0; i < figure->count; i++) {
-            fprintf(file, "%s \"%s/%s.dat\" index %u using 1:%u with linespoints title \"%s%s%s\"",
-                    b + i ? ", \\\n    " : "plot", folder, figure->name, b, i + 2,
-                    figure->column[i], figure->block[b][0] ? ", " : "", figure->block[b]);
+            if (b == 0 || !figure->once[i]) {
+                fputs(before, file);
+                write_line(figure, file, folder, b, i);
+                before = ", \\\n    ";
+            }
         }
     }
     fputc('\n', file);

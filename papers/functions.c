@@ -190,6 +190,31 @@ static double call_item(const struct formula_value *a, unsigned count)
     }
 }
 
+/* Of the row of a file of tests/golden that begins with these words, number `i` behind them; -1:
+ * there is no such row. */
+static double call_golden(const struct formula_value *a, unsigned count)
+{
+    char path[256], line[512];
+    double value = -1;
+
+    (void)count;
+    snprintf(path, sizeof path, "tests/golden/%s", a[0].text ? a[0].text : "");
+    FILE *file = fopen(path, "r");
+    if (!file || !a[1].text) {
+        papers_refuse("there is no such file, or a number where the words of a row should stand",
+                      path);
+    }
+    size_t length = strlen(a[1].text);
+    while (fgets(line, sizeof line, file)) {
+        if (strncmp(line, a[1].text, length) == 0 && line[length] == ' ') {
+            const struct formula_value rest[] = {{.text = line + length}, a[2]};
+            value = call_item(rest, 2);
+        }
+    }
+    fclose(file);
+    return value;
+}
+
 /* A whole number from a to b that depends on the first argument alone (SplitMix64). */
 static double call_random(const struct formula_value *a, unsigned count)
 {
@@ -217,14 +242,15 @@ const struct formula_function arithmetic_functions[] = {{"floor", 1, 1, call_flo
                                                         {"common", 2, 2, call_and},
                                                         {"bits", 1, 2, call_bits},
                                                         {"item", 2, 2, call_item},
+                                                        {"golden", 3, 3, call_golden},
                                                         {"random", 3, 3, call_random},
                                                         {0}};
 
 const struct formula_function *formula_function(const char *name)
 {
     static const struct formula_function *const subjects[] = {
-        arithmetic_functions, network_functions,  mesh_functions, cube_functions,
-        scatter_functions,    measured_functions, delta_functions};
+        arithmetic_functions, network_functions,  apart_functions,   mesh_functions, cube_functions,
+        scatter_functions,    measured_functions, program_functions, delta_functions};
 
     for (unsigned i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         for (const struct formula_function *f = subjects[i]; f->name; f++) {

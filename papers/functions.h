@@ -14,7 +14,8 @@ enum { PAPERS_NODES_MAX = 1024 };
 
 /* Each ends with a function without a name. */
 extern const struct formula_function arithmetic_functions[], network_functions[], mesh_functions[],
-    cube_functions[], scatter_functions[], measured_functions[], delta_functions[];
+    apart_functions[], cube_functions[], scatter_functions[], measured_functions[],
+    program_functions[], delta_functions[];
 
 /* Ends the program: "papers: WHAT: `text`". */
 _Noreturn void papers_refuse(const char *what, const char *text);

@@ -1,10 +1,9 @@
 /*
- * measured.c - what formulae ask of plans and of runs.
+ * measured.c - what formulae ask of plans and of their runs.
  *
  *     plan_us('mesh:4x4', 'exchange', 'direct', 1000)      predicted for an iPSC/860
  *     sim_us(...)                                          what nodes' clocks showed in ecube sim
  *     bound_us(...), steps(...), mask('cube:3', 'AAP', s)  of the plan
- *     sim_status('mesh:4x5', 'figure4.so p')               how a program ends in ecube sim
  *     crowd('mesh:4x4', 'exchange', 'PEX', 1000, 0, s)     the most circuits on a link in step s
  *
  * An algorithm '' is the cheapest; a fifth argument 1 gives nodes all ports.
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "papers/functions.h"
 #include "planner/build.h"
@@ -159,12 +157,12 @@ static double call_sim_us(const struct formula_value *a, unsigned count)
     char command[COMMAND_MAX], path[KEY_MAX];
     double us = -1;
 
-    (void)count;
     snprintf(path, sizeof path, "%s/papers/run.json", papers_build);
     snprintf(command, sizeof command,
-             "%s/ecube sim -q --network %s %s --bytes %.0f %s%s%s --json %s >%s.txt 2>&1",
-             papers_build, word(a), word(a + 1), a[3].number, a[2].text[0] ? "--algorithm '" : "",
-             word(a + 2), a[2].text[0] ? "'" : "", path, path);
+             "%s/ecube sim -q --network %s %s --bytes %.0f%s %s%s%s --json %s >%s.txt 2>&1",
+             papers_build, word(a), word(a + 1), a[3].number,
+             profile_of(a, count).ports == PORTS_ALL ? " --ports all" : "",
+             a[2].text[0] ? "--algorithm '" : "", word(a + 2), a[2].text[0] ? "'" : "", path, path);
     if (system(command) != 0) {
         papers_refuse("this has failed", command);
     }
@@ -176,24 +174,10 @@ static double call_sim_us(const struct formula_value *a, unsigned count)
     return us;
 }
 
-/* How a program of ours ends in the simulator: the tool's exit status. */
-static double call_sim_status(const struct formula_value *a, unsigned count)
-{
-    char command[COMMAND_MAX];
-
-    (void)count;
-    snprintf(command, sizeof command,
-             "%s/ecube sim -q --network %s %s/papers/%s >%s/papers/run.txt 2>&1", papers_build,
-             word(a), papers_build, word(a + 1), papers_build);
-    int status = system(command);
-    return status < 0 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
-}
-
 const struct formula_function measured_functions[] = {{"plan_us", 4, 5, call_plan_us},
-                                                      {"sim_us", 4, 4, call_sim_us},
+                                                      {"sim_us", 4, 5, call_sim_us},
                                                       {"bound_us", 4, 5, call_bound_us},
                                                       {"steps", 4, 5, call_steps},
                                                       {"mask", 3, 3, call_mask},
                                                       {"crowd", 6, 6, call_crowd},
-                                                      {"sim_status", 2, 2, call_sim_status},
                                                       {0}};

@@ -28,6 +28,14 @@ TEST(formulae_have_these_values)
         const char *text;
         double value;
     } cases[] = {{"1 + 2 * 3", 7},
+                 {"apart('torus:7x7', 0, 8)", 6},
+                 {"apart('torus:3x5', 0, 6)", 5},
+                 {"apart('cube:4', 0, 7)", 5},
+                 {"golden('networks.txt', 'torus:3x5', 1)", 3},
+                 {"golden('disjoint_paths.txt', 'torus:7x7 0 8', 2)", 6},
+                 {"golden('networks.txt', 'torus:3', 1)", -1},
+                 {"level_shifts(4, 11)", 3},
+                 {"level_shifts(3, 7)", 2},
                  {"2 - 1 - 1", 0},
                  {"8 / 4 / 2", 1},
                  {"-2^2", -4},
