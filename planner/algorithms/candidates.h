@@ -167,6 +167,7 @@ bool possible_in_threes(const struct network *network);
 bool possible_by_necklaces(const struct network *network);
 bool possible_by_exchange_table(const struct network *network);
 bool possible_in_parts(const struct network *network);
+bool possible_by_digits(const struct network *network);
 
 /* From all to some: straight, and by neighbours along the Gray code. */
 bool possible_on_gray_ring(const struct network *network);
@@ -181,6 +182,13 @@ unsigned gray_in_turn_variants(const struct network *network, const struct plan_
 void gray_all_to_some_words(const struct network *network, unsigned variant,
                             char words[VARIANT_WORDS_MAX]);
 unsigned gray_all_to_some_steps(const struct network *network, unsigned ports);
+
+/* The prefix, with a part of the vector in each digit of ranks. */
+struct plan *plan_scan_by_digits(const struct network *network, const struct plan_request *request);
+unsigned digits_variants(const struct network *network, const struct plan_request *request);
+void digits_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
+struct candidate_least digits_least(const struct network *network,
+                                    const struct plan_request *request);
 
 /* For machines of several ports: parts rotated over dimensions, trees that share no link. */
 struct plan *plan_rotated(const struct network *network, const struct plan_request *request);

@@ -269,11 +269,25 @@ static struct plan_bound distance_bound(const struct question *q)
                                "what goes between the nodes that are farthest from each other"};
 }
 
+/* Links that cut the lines of ranks that follow each other in two: one, or two of rings. */
+static uint32_t links_of_lines(const struct network *network)
+{
+    const struct network_dimension *dim = network->dim;
+
+    while (dim->stride > 1 || dim->size == 1) {
+        dim++;
+    }
+    return dim->wraps && dim->size > 2 ? 2 : 1;
+}
+
 /* Bytes that some link must carry: of whole blocks, or of such as may be cut. */
 static uint64_t link_bytes(const struct question *q)
 {
     if (exchanges(q)) {
         return link_load_of_exchange(q->network) * q->bytes;
+    }
+    if (q->operation->prefix) {
+        return divided(q->bytes, links_of_lines(q->network));
     }
     struct link_load load = link_load_begin(q->network);
     for (uint32_t slot = 0; permutes(q) && slot < slots_of_one(q); slot++) {
@@ -286,12 +300,15 @@ static uint64_t link_bytes(const struct question *q)
 
 static struct plan_bound links_bound(const struct question *q)
 {
-    if (!permutes(q) && !exchanges(q)) {
+    bool prefix = q->operation->prefix && !q->network->map;
+
+    if (!permutes(q) && !exchanges(q) && !prefix) {
         return (struct plan_bound){0, ""};
     }
     return (struct plan_bound){
         set_up_ns(q) + flow_ns(q->profile, link_bytes(q)),
-        "the blocks that some link of a dimension must carry, whatever ways they take"};
+        prefix ? "the sums that some link of a line must carry, whatever ways they take"
+               : "the blocks that some link of a dimension must carry, whatever ways they take"};
 }
 
 /* The bound -------------------------------------------------------------------------------------

@@ -23,7 +23,11 @@
  *               a shift, a reversal or from all to some the pair is a block's two ends.
  *   links       Of exchanges (from all to some, too), shifts and reversals: some link must carry m
  *   blocks (link_load.h),
- *               one after the other, when a first path stands, and takes a + m k e.
+ *               one after the other, when a first path stands, and takes a + m k e. Of a scan cut
+ *               each line of ranks that follow each other, of s nodes, in two. What lies behind the
+ *               cut in a line needs a sum of what lies before it in this line and those below, in
+ *               each line another, and no sum can be made of others: N / s sums go over the N / s
+ *               links of the cuts, k over one of them, or over 2 N / s of rings.
  *
  * All hold of a scan, too: of two nodes the one of the higher rank gets what the other gives, and
  * all nodes get what node 0 gives. Of an allgather links say no more than ports: what a node with

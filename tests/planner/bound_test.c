@@ -20,6 +20,7 @@
 enum {
     SMALL_NODES = 6,
     EXCHANGE_NODES = 4,
+    CUT_NODES = 12,
     BLOCKS_MAX = SMALL_NODES * (SMALL_NODES - 1),
     LINKS_MAX = 64, /* directed ones, numbered by node and port */
     WAYS_MAX = 64,
@@ -178,6 +179,60 @@ TEST(some_link_carries_what_is_said_in_all_routings_of_exchanges_and_no_more_in_
 }
 
 /* As a load of all pairs it is the same as by its formula. */
+/* Of a scan: sums that must go from some nodes to the others, no two the same, each of those of
+ * them up to a rank of the others. */
+static unsigned sums_across(const struct network *network, uint32_t cut)
+{
+    unsigned sums = 0;
+    bool another = false;
+
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        if (cut >> node & 1) {
+            another = true;
+        } else {
+            sums += another;
+            another = false;
+        }
+    }
+    return sums;
+}
+
+static unsigned links_across(const struct network *network, uint32_t cut)
+{
+    unsigned links = 0;
+
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned port = 0; cut >> node & 1 && port < network->ports; port++) {
+            uint32_t next = network_neighbour(network, node, port);
+            links += next != NETWORK_NO_NODE && !(cut >> next & 1);
+        }
+    }
+    return links;
+}
+
+TEST(no_cut_of_all_tells_more_of_a_scan_than_the_bound_and_one_as_much)
+{
+    const struct profile profile = {0, 0, 1, 1000, PORTS_ALL, 1};
+    unsigned count = shapes_make(shapes, CUT_NODES);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct plan plan = {.network = shapes[i], .operation = ECUBE_SCAN};
+        uint64_t bytes = 12 * (uint64_t)CUT_NODES * CUT_NODES, most = 0;
+        for (uint32_t cut = 1; cut + 1 < 1u << shapes[i].nodes; cut++) {
+            uint64_t carried = sums_across(&shapes[i], cut) * bytes / links_across(&shapes[i], cut);
+            most = carried > most ? carried : most;
+        }
+        struct plan_bound bound = plan_bound_full(&plan, (uint32_t)bytes, &profile);
+        bool apart = bound.ns < most || bound.ns >= most + shapes[i].nodes; /* hops are elements */
+        if (shapes[i].nodes > 1 && apart) {
+            char name[NETWORK_NAME_MAX];
+            network_name(&shapes[i], name);
+            fail_msg("%s: %llu, a cut tells %llu", name, (unsigned long long)bound.ns,
+                     (unsigned long long)most);
+        }
+    }
+}
+
 TEST(an_exchange_is_a_block_for_every_pair)
 {
     unsigned count = shapes_make(shapes, 40);
@@ -373,6 +428,9 @@ TEST(bounds_are_what_is_worked_out_by_hand)
     /* 14,000 bytes over 16 links: less than a node with two links must get */
     bound_is("ring:8", ECUBE_ALLREDUCE, 0, 1000000, &all_ports, 75000 + 875000 * UINT64_C(425),
              "2 (N - 1)");
+    /* eight sums go from even to odd ranks over eight links; over two round each ring */
+    bound_is("cube:4", ECUBE_SCAN, 0, 10000, &all_ports, 75000 + 10000 * 425, "some link");
+    bound_is("torus:8x8", ECUBE_SCAN, 0, 100000, &all_ports, 75000 + 50000 * 425, "some link");
     /* a corner has two links, a node in the middle four */
     bound_is("mesh:5x5", ECUBE_ALLGATHER, 0, 1000, &all_ports, blocks_ns(12), "all its links");
     bound_is("mesh:5x5", ECUBE_SCATTER, 12, 1000, &all_ports, blocks_ns(6), "all its links");

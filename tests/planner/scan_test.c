@@ -36,14 +36,26 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
     return plan;
 }
 
-static void takes(struct plan *plan, uint32_t bytes, uint64_t model_ns, uint32_t steps)
+static void takes_on(struct plan *plan, const struct profile *profile, uint32_t bytes,
+                     uint64_t model_ns, uint32_t steps)
 {
-    struct plan_time time = plan_time(plan, bytes, 1, &ipsc860);
+    struct plan_time time = plan_time(plan, bytes, 1, profile);
 
     assert_int_equal(plan->steps, steps);
     assert_int_equal(time.model_ns, model_ns);
     assert_true(time.bound_ns <= time.model_ns);
     plan_free(plan);
+}
+
+static void takes(struct plan *plan, uint32_t bytes, uint64_t model_ns, uint32_t steps)
+{
+    takes_on(plan, &ipsc860, bytes, model_ns, steps);
+}
+
+static void takes_by(const char *name, const char *algorithm, uint32_t bytes,
+                     const struct profile *profile, uint64_t model_ns, uint32_t steps)
+{
+    takes_on(planned(name, algorithm, bytes, profile), profile, bytes, model_ns, steps);
 }
 
 TEST(recursive_doubling_takes_a_step_for_each_dimension)
@@ -73,6 +85,27 @@ TEST(the_chain_takes_what_its_closed_form_says)
           8);
     takes(planned("mesh:1x9", "chain 16 segments", 1600, &ipsc860), 1600,
           (7 + 16) * (65425 + 9575 + 100 * 425), 7 + 16);
+}
+
+/* In d orders parts 0 and 1 have two of d + 2 segments; in several segments each goes d steps. */
+TEST(parts_by_digits_take_their_closed_forms)
+{
+    static const struct profile all_ports = {65425, 9575, 425, 1000, PORTS_ALL, 1};
+    char name[16], words[ALGORITHM_WORDS_MAX];
+
+    for (uint32_t dims = 2; dims <= DIMS; dims++) {
+        uint32_t parts = dims > 2 ? dims + 2 : 2, bytes = parts * 80;
+        uint32_t longest = bytes / parts * (dims > 2 ? 2 : 1);
+        snprintf(name, sizeof name, "cube:%u", dims);
+        snprintf(words, sizeof words, "digits %u orders", dims);
+        takes_by(name, words, bytes, &all_ports, dims * (75000 + longest * 425), dims);
+        takes_by(name, "digits 2 orders", bytes, &all_ports, dims * (75000 + bytes / 2 * 425),
+                 dims);
+        takes_by(name, "digits 8 segments", bytes * 8, &all_ports,
+                 (dims + 7) * (75000 + bytes * 425), dims + 7);
+    }
+    takes_by("mesh:3x5", "digits 4 segments", 400, &all_ports, 9 * (75000 + 100 * 425), 9);
+    takes_by("torus:3x3x2", "digits 4 segments", 400, &all_ports, 8 * (75000 + 100 * 425), 8);
 }
 
 static bool is(const struct plan *plan, const char *name, uint32_t segments)
@@ -127,6 +160,40 @@ TEST(every_chain_is_right_on_every_small_network)
             plan_free(plan);
         }
     }
+}
+
+/* How few parts nodes have ports for makes more steps, not another result. */
+TEST(every_plan_by_digits_is_right_on_every_small_network)
+{
+    static struct network shapes[SHAPES_MAX];
+    static const uint8_t ports[] = {1, 2, 3, PORTS_ALL};
+    unsigned count = shapes_make(shapes, SMALL_NODES), tried = 0;
+    const struct candidate *digits;
+
+    for (unsigned k = 0; strcmp((digits = candidate_of(ECUBE_SCAN, k))->name, "digits"); k++) {
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct plan_request request = {
+            .operation = ECUBE_SCAN, .bytes = BYTES, .type = ECUBE_INT32};
+        unsigned variants =
+            digits->possible(&shapes[i]) ? digits->variants(&shapes[i], &request) : 0;
+        for (; request.variant < variants; request.variant++) {
+            for (unsigned p = 0; p < sizeof ports; p++) {
+                request.ports = ports[p];
+                struct plan *plan = digits->plan(&shapes[i], &request);
+                struct plan_fault fault = {.words = ""};
+                if (!plan_prove(plan, &fault)) {
+                    assert_string_equal(fault.words, "");
+                }
+                assert_true(ports[p] == PORTS_ALL || plan->node_ports <= ports[p]);
+                const char *words = machine_tries(plan, BYTES);
+                assert_string_equal(words ? words : "", "");
+                plan_free(plan);
+                tried++;
+            }
+        }
+    }
+    assert_in_range(tried, 400, 10000);
 }
 
 /* Every rank's bits are those of some brackets in the order of ranks: here they can be seen. */

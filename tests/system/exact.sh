@@ -46,6 +46,7 @@ ported() {
 	allreduce:rotated
 	allreduce:rotated whole
 	allreduce:table
+	scan:digits
 	exchange:table
 	exchange:AAP pairs
 	exchange:rounds of ports
