@@ -168,6 +168,7 @@ bool possible_by_necklaces(const struct network *network);
 bool possible_by_exchange_table(const struct network *network);
 bool possible_in_parts(const struct network *network);
 bool possible_by_digits(const struct network *network);
+bool possible_rarest_first(const struct network *network);
 
 /* From all to some: straight, and by neighbours along the Gray code. */
 bool possible_on_gray_ring(const struct network *network);
@@ -182,6 +183,9 @@ unsigned gray_in_turn_variants(const struct network *network, const struct plan_
 void gray_all_to_some_words(const struct network *network, unsigned variant,
                             char words[VARIANT_WORDS_MAX]);
 unsigned gray_all_to_some_steps(const struct network *network, unsigned ports);
+
+/* Blocks over all links of meshes. */
+struct plan *plan_rarest_first(const struct network *network, const struct plan_request *request);
 
 /* The prefix, with a part of the vector in each digit of ranks. */
 struct plan *plan_scan_by_digits(const struct network *network, const struct plan_request *request);

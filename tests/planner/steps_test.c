@@ -84,7 +84,6 @@ struct known {
 };
 
 static const char whole[] = "rounds have whole paths at once; the known schedules pass blocks on";
-static const char corners[] = "parts by dimensions leave links idle at corners, which have two";
 
 /* What takes more steps than are known, so many. */
 static const struct {
@@ -93,14 +92,6 @@ static const struct {
 } missed[] = {
     {{"mesh:3x2", ECUBE_EXCHANGE, 0, 5}, whole},
     {{"mesh:3x3", ECUBE_EXCHANGE, 0, 7}, whole},
-    {{"mesh:3x2", ECUBE_ALLGATHER, 0, 5}, corners},
-    {{"mesh:3x3", ECUBE_ALLGATHER, 0, 6}, corners},
-    {{"mesh:3x4", ECUBE_ALLGATHER, 0, 9}, corners},
-    {{"mesh:4x4", ECUBE_ALLGATHER, 0, 9}, corners},
-    {{"mesh:3x2", ECUBE_REDUCE_SCATTER, 0, 5}, corners},
-    {{"mesh:3x3", ECUBE_REDUCE_SCATTER, 0, 6}, corners},
-    {{"mesh:3x4", ECUBE_REDUCE_SCATTER, 0, 9}, corners},
-    {{"mesh:4x4", ECUBE_REDUCE_SCATTER, 0, 9}, corners},
 };
 
 static uint32_t steps_missed(const struct known *known)

@@ -39,9 +39,11 @@ ported() {
 	gather:branches
 	allgather:rotated
 	allgather:table
+	allgather:rarest first
 	allgather:necklaces
 	reduce_scatter:rotated
 	reduce_scatter:table
+	reduce_scatter:rarest first
 	reduce_scatter:necklaces
 	allreduce:rotated
 	allreduce:rotated whole
