@@ -61,7 +61,7 @@ static bool send_starts(struct controller *controller)
     uint8_t body[START_BYTES];
 
     start_pack(body, &(struct start_body){controller->reported_ns, controller->config.attended,
-                                          controller->config.paths});
+                                          controller->config.paths, 0});
     while (controller->start_next < controller->config.network->nodes) {
         struct controller_node *node = &controller->nodes[controller->start_next];
 

@@ -28,6 +28,8 @@
  *   46 to 47  region.h: to the host
  *   50        traffic.h: from the host
  *   51        traffic.h: to the host
+ *   52        record.h: from the host
+ *   53        record.h: to the host
  *
  * Units    bytes
  * Context  any; pure. A packet is looked at where it lies, and must be PACKET_HEADER_BYTES long.

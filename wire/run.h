@@ -16,8 +16,9 @@
  *           for that name plus 1, and so on
  *   START   0 model ns u64, no node's clock is ahead of it | 8 attended u8: 1: somebody can scatter
  *           into the program's regions, and gather them (region.h) | 9 paths u8: a long message
- *           goes over so many paths at most, 0: as its program says | 10 spare[2]: run the program
- *           that is loaded
+ *           goes over so many paths at most, 0: as its program says | 10 spare[2] | 12 records u32:
+ *           so many are kept, as far as there is memory, 0: none (record.h): run the program that
+ *           is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation and drop its messages,
  *           or do not start it any more; empty: end the program that runs
  *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: how much text of this program has been
@@ -71,7 +72,7 @@ enum run_kind {
 
 enum {
     OFFER_BYTES = 68,
-    START_BYTES = 12,
+    START_BYTES = 16,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
@@ -136,12 +137,14 @@ struct start_body {
     uint64_t model_ns;
     bool attended;
     uint8_t paths;
+    uint32_t records;
 };
 
 static inline void start_pack(uint8_t *body, const struct start_body *start)
 {
     put64(body, start->model_ns);
     put32(body + 8, start->attended | (uint32_t)start->paths << 8);
+    put32(body + 12, start->records);
 }
 
 static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
@@ -149,8 +152,10 @@ static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct star
     if (bytes < START_BYTES) {
         return false;
     }
-    *start =
-        (struct start_body){.model_ns = get64(body), .attended = body[8] != 0, .paths = body[9]};
+    *start = (struct start_body){.model_ns = get64(body),
+                                 .attended = body[8] != 0,
+                                 .paths = body[9],
+                                 .records = get32(body + 12)};
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "wire/message.h"
 #include "wire/packet.h"
 #include "wire/plan.h"
+#include "wire/record.h"
 #include "wire/region.h"
 #include "wire/report.h"
 #include "wire/run.h"
@@ -265,7 +266,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
         U32(10), 1,      2,      3,      4,      5,      6,      7,  8,  9,  10, 11,
         12,      13,     14,     15,     16,     17,     18,     19, 20, 21, 22, 23,
         24,      25,     26,     27,     28,     29,     30,     31, 32};
-    static const uint8_t starts[] = {U64(1000000007000), 1, 3, 0, 0};
+    static const uint8_t starts[] = {U64(1000000007000), 1, 3, 0, 0, U32(70000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2), U32(0)};
     struct offer_body offer = {.name = 1,
@@ -279,7 +280,7 @@ TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
                                .parcel_bytes = 9,
                                .head = 10,
                                .digest = offers + 36};
-    struct start_body start = {1000000007000, true, 3};
+    struct start_body start = {1000000007000, true, 3, 70000};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 
@@ -602,6 +603,86 @@ TEST(a_row_of_the_table_of_outputs_is_laid_out_as_drawn)
     assert_memory_equal(row.digest, golden + 8, DIGEST_BYTES);
 }
 
+TEST(records_are_laid_out_as_drawn_and_what_cannot_be_is_refused)
+{
+    static const uint8_t link[] = {RECORD_LINK, 1,           OPEN_SCHEDULE,    2,       7,
+                                   0,           U16(0x1234), U16(3),           U16(5),  U32(9),
+                                   U64(10000),  U64(20000),  U64(70000000000), U32(12), U32(100000),
+                                   U32(13),     U32(14)};
+    static const uint8_t mark[RECORD_BYTES] = {
+        RECORD_MARK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, U64(5), 't', 'u', 'r', 'n'};
+    static const uint8_t ask[] = {U64(0x100000007), U16(300), 9, 0};
+    struct records_ask_body asked = {0x100000007, 300, 9}, none;
+    struct node_record record = {.kind = RECORD_LINK,
+                                 .about = 1,
+                                 .flags = OPEN_SCHEDULE,
+                                 .status = 2,
+                                 .port = 7,
+                                 .epoch = 0x1234,
+                                 .hop = 3,
+                                 .hops = 5,
+                                 .peer = 9,
+                                 .begin_ns = 10000,
+                                 .flow_ns = 20000,
+                                 .end_ns = 70000000000,
+                                 .other = 12,
+                                 .bytes = 100000,
+                                 .tag = 13,
+                                 .detail = 14},
+                       unpacked;
+    uint8_t raw[RECORDS_HEADER_BYTES + 2 * RECORD_BYTES];
+    struct records_body records = {.first = 40, .written = 42, .generation = 3, .count = 2}, came;
+
+    assert_int_equal(sizeof link, RECORD_BYTES);
+    record_pack(raw, &record);
+    assert_memory_equal(raw, link, sizeof link);
+    assert_true(record_unpack(link, &unpacked));
+    assert_memory_equal(&unpacked, &record, sizeof record);
+    assert_true(record_unpack(mark, &unpacked));
+    assert_string_equal(unpacked.name, "turn");
+    record_pack(raw, &unpacked);
+    assert_memory_equal(raw, mark, sizeof mark);
+    memset(raw + RECORD_NAME_AT, 'x', ECUBE_NAME_MAX);
+    assert_false(record_unpack(raw, &unpacked));
+
+    /* of no kind; and back in time */
+    memcpy(raw, link, sizeof link);
+    raw[0] = 0;
+    assert_false(record_unpack(raw, &unpacked));
+    raw[0] = RECORD_KINDS;
+    assert_false(record_unpack(raw, &unpacked));
+    memcpy(raw, link, sizeof link);
+    raw[24] = raw[25] = 0; /* flow before begin */
+    assert_false(record_unpack(raw, &unpacked));
+    memcpy(raw, link, sizeof link);
+    memset(raw + 32, 0, 8); /* end before flow */
+    assert_false(record_unpack(raw, &unpacked));
+
+    EXPECT_LAYOUT(records_ask_pack, records_ask_unpack, records_ask_body, ask, RECORDS_ASK_BYTES,
+                  asked);
+    records_ask_pack(raw, &(struct records_ask_body){.count = 0});
+    assert_false(records_ask_unpack(raw, RECORDS_ASK_BYTES, &none));
+
+    assert_int_equal(records_pack(raw, &records), sizeof raw);
+    assert_true(records_unpack(raw, sizeof raw, &came));
+    assert_int_equal(came.first, 40);
+    assert_int_equal(came.written, 42);
+    assert_int_equal(came.generation, 3);
+    assert_int_equal(came.count, 2);
+    assert_ptr_equal(came.records, raw + RECORDS_HEADER_BYTES);
+    /* a record that is cut off, and more than were written */
+    assert_false(records_unpack(raw, sizeof raw - 1, &came));
+    assert_false(records_unpack(raw, RECORDS_HEADER_BYTES - 1, &came));
+    records.written = 41;
+    records_pack(raw, &records);
+    assert_false(records_unpack(raw, sizeof raw, &came));
+    records.written = 39;
+    records.count = 0;
+    assert_false(records_unpack(raw, records_pack(raw, &records), &came));
+    assert_true((int)PACKET_BODY_MAX >=
+                (int)RECORDS_HEADER_BYTES + RECORDS_PACKET_MAX * (int)RECORD_BYTES);
+}
+
 /* Two of one number would not compile. */
 static bool is_kind(int kind)
 {
@@ -642,6 +723,8 @@ static bool is_kind(int kind)
     case PACKET_FILLED:
     case PACKET_TRAFFIC_ASK:
     case PACKET_TRAFFIC:
+    case PACKET_RECORDS_ASK:
+    case PACKET_RECORDS:
     case PACKET_PREDICT: return true;
     default: return false;
     }
