@@ -52,11 +52,11 @@ DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virt
 	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
 ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c frame_builder.c identity.c link_counters.c notice.c packet.c \
-	router.c setup.c shares.c source.c stream.c waits.c)
+	recorder.c router.c setup.c shares.c source.c stream.c waits.c)
 NETWORK_ROOM := network/network.c network/paths.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := $(call in,network,embedding.c embedding_text.c hamilton.c text.c)
-COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engine_cursor.c engine_receive.c engine_row.c \
+COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engine_cursor.c engine_receive.c engine_record.c engine_row.c \
 	engine_send.c entry.c movement.c operation.c plan.c store.c)
 # Makes and proves plans: for the tool, the simulator and tests.
 PLANNER := $(call in,planner,build.c expand.c) \
@@ -71,10 +71,10 @@ PLANNER := $(call in,planner,build.c expand.c) \
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := $(call in,node,call.c collective.c gather.c load.c map.c match.c message.c node.c parallel.c pieces.c pipeline.c receipt.c \
-	region.c report.c request.c sha256.c wait.c)
+	record.c region.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
-CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c gather_plan.c gatherer.c loader.c pipeline.c plans.c programs.c query.c regions.c silence.c \
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c fetcher.c gather_plan.c gatherer.c loader.c pipeline.c plans.c programs.c query.c regions.c silence.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
@@ -158,7 +158,7 @@ FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
 	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
 	exchangev_test.c failure_test.c fault_test.c gather_test.c incarnation_test.c load_test.c message_test.c network_test.c notice_test.c \
-	open_test.c order_test.c owed_test.c parallel_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c region_test.c \
+	open_test.c order_test.c owed_test.c parallel_test.c pipeline_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c record_test.c reduce_test.c region_test.c \
 	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
 	traffic_test.c window_test.c)
 FABRIC_SUPPORT := $(call in,tests/fabric,bundle.c collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)

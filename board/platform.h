@@ -32,8 +32,15 @@ struct platform_plans {
 
 enum { PLATFORM_LINKS_MAX = 16 }; /* at least BOARD_LINKS_MAX */
 
+/* Where a node notes what goes on (wire/record.h). */
+struct platform_records {
+    void *memory; /* 8-aligned */
+    uint32_t bytes;
+};
+
 extern const struct platform_program platform_program;
 extern const struct platform_plans platform_plans;
+extern const struct platform_records platform_records;
 
 /* Maps the memory and starts interrupt controller, timer and links. Returns the number of links, or
  * a status. */

@@ -258,6 +258,8 @@ int kernel_main(void)
         .link_counters = link_counters,
         .plans = platform_plans.memory,
         .plan_bytes = platform_plans.bytes,
+        .records = platform_records.memory,
+        .records_bytes = platform_records.bytes,
         .incarnation = incarnation,
         .payload_checked = any_loses(platform_links(), link_count),
     };

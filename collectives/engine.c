@@ -3,6 +3,7 @@
 #include "collectives/engine_check.h"
 #include "collectives/engine_copy.h"
 #include "collectives/engine_receive.h"
+#include "collectives/engine_record.h"
 #include "collectives/engine_row.h"
 #include "collectives/engine_send.h"
 #include "drivers/check.h"
@@ -83,7 +84,7 @@ void engine_begin(struct engine *e, const struct engine_call *call)
     e->part = e->row = NULL;
     e->row_open = false;
     e->receives_pending = e->sends_pending = 0;
-    e->clock_ns = e->flow_ns = clock_max(call->issue_ns, e->clock_ns);
+    e->begun_ns = e->clock_ns = e->flow_ns = clock_max(call->issue_ns, e->clock_ns);
     e->result = (struct engine_result){.status = E_OK};
     e->agreeing = false;
     e->dissent = (struct engine_dissent){.status = E_OK};
@@ -96,6 +97,9 @@ static void over(struct engine *e, struct router *router, int status)
     e->result.status = status;
     e->result.done_ns = e->clock_ns;
     e->stage = ENGINE_OVER;
+    if (router->recorder) {
+        engine_record_over(e, router->recorder);
+    }
     store_use(&e->store, NULL);
     if (e->closed) {
         entry_close(&e->entering, router, e->epoch, status == E_LINK_DEAD ? status : e->closed);
@@ -247,10 +251,13 @@ static void pump_entry(struct engine *e, struct router *router)
 
 /* Ends the present row when its circuits have been answered; false when it must still wait. After
  * an error nothing is waited for: the answer may never come. */
-static bool end_row(struct engine *e)
+static bool end_row(struct engine *e, struct router *router)
 {
     if (e->result.status == E_OK && e->step_waits) {
         return false;
+    }
+    if (router->recorder) {
+        engine_record_row(e, router->recorder);
     }
     e->clock_ns = e->done_ns;
     e->flow_ns = e->began_ns;
@@ -308,7 +315,7 @@ static enum engine_verdict pump_steps(struct engine *e, struct router *router)
         if (e->step_waits & STEP_RECEIVE) {
             engine_accept_receive(e, router);
         }
-        if (!end_row(e)) {
+        if (!end_row(e, router)) {
             return ENGINE_WAITS;
         }
     }

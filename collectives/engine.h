@@ -121,6 +121,7 @@ struct engine {
     const uint8_t *part, *row;
     struct plan_row head; /* of `row`, ranks translated */
     uint32_t send_bytes, receive_bytes, send_hops;
+    uint64_t begun_ns;          /* when the collective began */
     uint64_t clock_ns, flow_ns; /* of earlier rows: the end, and the latest begin of a circuit */
     uint64_t step_clock_ns, step_flow_ns; /* the same of earlier steps */
     uint16_t row_number;                  /* of the present row, modulo 2^16 */

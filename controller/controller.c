@@ -34,6 +34,7 @@
 #include "wire/circuit.h"
 #include "wire/message.h"
 #include "wire/packet.h"
+#include "wire/record.h"
 
 static size_t align(size_t bytes)
 {
@@ -98,6 +99,7 @@ static void begin(struct controller *controller)
     controller->gather.again_us = UINT64_MAX;
     controller->ending = false;
     controller->dead_link_count = controller->dead_links_reported = 0;
+    controller->fetch.active = false;
     controller->running = 0;
     controller->start_next = controller->stop_next = controller->config.network->nodes;
     controller->stop_unstarted = controller->config.network->nodes;
@@ -253,6 +255,7 @@ static void pump(struct controller *controller)
         loader_pump(controller);
         gatherer_pump(controller);
         regions_pump(controller);
+        fetcher_pump(controller);
     } else {
         put_off(controller, &controller->offers_us);
         put_off(controller, &controller->gather.again_us);
@@ -348,6 +351,7 @@ static void take_packet(struct controller *controller, const struct notice *noti
     case PACKET_STATE: take_state(controller, notice); break;
     case PACKET_TRAFFIC: query_traffic(controller, notice); break;
     case PACKET_LINK_DEAD: take_dead_link(controller, notice); break;
+    case PACKET_RECORDS: fetcher_packet(controller, notice); break;
     default: run_packet(controller, notice); break;
     }
 }
@@ -490,6 +494,7 @@ uint64_t controller_deadline(const struct controller *controller)
     deadline_us = earlier(deadline_us, controller->gather.again_us);
     deadline_us = earlier(deadline_us, controller->end_us);
     deadline_us = earlier(deadline_us, regions_deadline(controller));
+    deadline_us = earlier(deadline_us, fetcher_deadline(controller));
     return earlier(deadline_us, query_deadline(controller));
 }
 

@@ -70,11 +70,15 @@ struct controller_config {
                         * wall time; 0: 1 s */
     bool boot_held; /* the boot is not over before controller_release_boot */
     uint8_t paths;  /* that long messages go over, 0: as programs say */
-    bool attended;  /* the owner may call controller_attend: programs may wait at regions */
+    uint32_t records; /* that each node keeps of a run, as far as it has memory; 0: none */
+    bool attended;    /* the owner may call controller_attend: programs may wait at regions */
     struct plan_cache *cache; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
     void *memory;             /* controller_memory_bytes(network), 8-aligned */
 };
+
+/* How many records nodes keep of the runs that begin from now on. */
+void controller_keep_records(struct controller *controller, uint32_t records);
 
 /* Plans for a load whose program has its ranks elsewhere (network.h), between two loads: the map of
  * the network has changed with them. */
@@ -148,6 +152,12 @@ enum event_kind {
     EVENT_REGION_WAITS,  /* programs wait at a region, its name is at body, and nobody is there;
                           * told once in a run */
 
+    EVENT_RECORDS, /* records of node `rank`: `bytes` at body, RECORD_BYTES each (wire/record.h) */
+    /* Node `rank` has no more: reason, records: how many there were and are lost, packets that were
+     * damaged; done nodes have been asked */
+    EVENT_RECORDS_END,
+    EVENT_FETCHED, /* all have */
+
     EVENT_STATE,    /* `rank` has answered a question: state */
     EVENT_TRAFFIC,  /* it tells of its links: traffic; the ports at body, traffic_port_at */
     EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over; whoever
@@ -210,6 +220,20 @@ static inline int controller_abort_status(int32_t status)
     return status & 0xff ? (int)(status & 0xff) : 1;
 }
 
+/* EVENT_RECORDS_END */
+enum fetch_end {
+    FETCH_WHOLE = 1, /* all that it has are here */
+    FETCH_DEAD,
+    FETCH_HALTED, /* by a debugger */
+    FETCH_SILENT  /* it does not answer */
+};
+
+/* EVENT_RECORDS_END */
+struct event_records {
+    uint64_t written, lost;
+    uint32_t damaged;
+};
+
 /* EVENT_NO_PLAN */
 struct event_plan {
     uint32_t operation, bytes, root;
@@ -243,6 +267,7 @@ struct controller_event {
         struct event_plan plan;
         struct event_gather gather;
         struct traffic_header traffic;
+        struct event_records records;
     };
 };
 
@@ -325,6 +350,12 @@ void controller_leave(struct controller *controller, uint64_t now_us);
 /* Gives up without an event, but for programs that leave already. They wait as before; of what was
  * scattered parts may lie in their regions. */
 void controller_withdraw(struct controller *controller, uint64_t now_us);
+
+/* Fetches what nodes have noted of a run that is over, in a broken machine too, as far as links
+ * reach: EVENT_RECORDS, EVENT_RECORDS_END of each node, EVENT_FETCHED. Nothing can be loaded
+ * meanwhile. controller_fetch_stop gives it up, without an event. */
+enum controller_refusal controller_fetch(struct controller *controller, uint64_t now_us);
+void controller_fetch_stop(struct controller *controller);
 
 /* Only in LOADED. */
 void controller_run(struct controller *controller, uint64_t now_us);

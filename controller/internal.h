@@ -90,6 +90,12 @@ void gatherer_pass(struct controller *controller);
 /* Its owner gives it up. */
 void gatherer_stop(struct controller *controller);
 
+/* fetcher.c */
+/* RECORDS. */
+void fetcher_packet(struct controller *controller, const struct notice *notice);
+void fetcher_pump(struct controller *controller);
+uint64_t fetcher_deadline(const struct controller *controller);
+
 /* regions.c */
 /* What a node says, in a run. */
 void regions_packet(struct controller *controller, const struct notice *notice);

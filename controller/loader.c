@@ -130,7 +130,7 @@ static enum controller_refusal refusal(const struct controller *controller)
     case PHASE_DOWNLOAD:
     case PHASE_RUN:
     case PHASE_GATHER: return CONTROLLER_BUSY;
-    default: return CONTROLLER_OK;
+    default: return controller->fetch.active ? CONTROLLER_BUSY : CONTROLLER_OK;
     }
 }
 

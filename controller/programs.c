@@ -61,7 +61,7 @@ static bool send_starts(struct controller *controller)
     uint8_t body[START_BYTES];
 
     start_pack(body, &(struct start_body){controller->reported_ns, controller->config.attended,
-                                          controller->config.paths, 0});
+                                          controller->config.paths, controller->config.records});
     while (controller->start_next < controller->config.network->nodes) {
         struct controller_node *node = &controller->nodes[controller->start_next];
 
@@ -140,6 +140,11 @@ struct controller_event *run_end(struct controller *controller, enum end_reason 
     controller->end_us = UINT64_MAX;
     stop_all(controller);
     return event;
+}
+
+void controller_keep_records(struct controller *controller, uint32_t records)
+{
+    controller->config.records = records;
 }
 
 void controller_use_cache(struct controller *controller, struct plan_cache *cache)

@@ -236,6 +236,25 @@ struct controller_region {
     void *scratch;
 };
 
+enum { FETCH_LANES = 8 };
+
+/* A node whose records come. */
+struct fetch_lane {
+    uint32_t node;          /* CONTROLLER_NO_NODE: none */
+    bool owed;              /* the question is to be sent as soon as there is room */
+    bool heard;             /* it has answered */
+    uint32_t left, damaged; /* records that it may still send; packets */
+    uint64_t next;          /* the number of the record that comes next */
+    uint64_t written, lost;
+    uint64_t again_us, silent_us; /* when it is asked again, and given up */
+};
+
+struct controller_fetch {
+    bool active;
+    uint32_t next, done; /* nodes */
+    struct fetch_lane lanes[FETCH_LANES];
+};
+
 struct controller {
     struct router router;
     struct controller_config config;
@@ -314,6 +333,7 @@ struct controller {
     uint32_t answers_cut; /* TRAFFIC that was too short, or not what was asked for */
     struct controller_gather gather;
     struct controller_region region;
+    struct controller_fetch fetch;
     bool region_told; /* in this run: that programs wait at one */
 
     /* failure */

@@ -191,7 +191,8 @@ static int call_info(struct node *node, const uint32_t arguments[4])
             clock_all_ports(&router->profile) ? ECUBE_PORTS_ALL : clock_ports(&router->profile),
         .element_bytes = clock_element_bytes(&router->profile),
         .dimensions = guest->dims,
-        .wraps = guest->kind != NETWORK_MESH};
+        .wraps = guest->kind != NETWORK_MESH,
+        .records = router->recorder != NULL};
     for (unsigned i = 0; i < guest->dims; i++) {
         info->sizes[i] = guest->dim[i].size;
     }
@@ -223,6 +224,7 @@ static int call_advance(struct node *node, const uint32_t arguments[4])
         return E_ARGUMENT;
     }
     node->clock_ns += ns;
+    record_activity(node, ACTIVITY_COMPUTES, node->clock_ns - ns);
     return E_OK;
 }
 
@@ -321,6 +323,7 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_OUTPUT: return gather_name_output(node, arguments[0], arguments[1]);
     case ECUBE_CALL_REGION: return region_wait(node, blocked);
     case ECUBE_CALL_HOPS: return map_hops(node, arguments[0]);
+    case ECUBE_CALL_MARK: return record_mark(node, arguments[0], arguments[1]);
     default: return E_SYSCALL;
     }
 }
@@ -363,8 +366,9 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     node_due_call(node, true);
     node->rest_us = 0;
     /* A test or probe in vain is no progress, or a machine of programs that only test would never
-     * be found to stand still. wait.c counts one that finds something. */
-    node->progress += number != ECUBE_CALL_TEST && number != ECUBE_CALL_PROBE;
+     * be found to stand still. wait.c counts one that finds something. Nor is a mark. */
+    node->progress +=
+        number != ECUBE_CALL_TEST && number != ECUBE_CALL_PROBE && number != ECUBE_CALL_MARK;
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || gives_work(number)) {
         node_work(node);

@@ -191,6 +191,7 @@ static void take_start(struct node *node, const struct notice *notice)
     node->clock_ns = start.model_ns;
     node->attended = start.attended;
     node->paths = start.paths;
+    record_start(node, start.records);
 }
 
 /* QUEUED, RETRY, CTS and CANCEL answer an RTS, an OFFER or a COLLECT of this node; CANCEL also
@@ -269,6 +270,7 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_COLLECT: gather_collect(node, notice); break;
     case PACKET_ATTEND: region_attend(node, notice); break;
     case PACKET_LEAVE: region_leave(node, notice); break;
+    case PACKET_RECORDS_ASK: record_asked(node, notice); break;
     default: break;
     }
 }
@@ -323,6 +325,9 @@ bool node_work(struct node *node)
         more |= node->gather_due && gather_pump(node);
         more |= node->region_due && region_pump(node);
         report_pump(node);
+        if (node->recording.left) {
+            record_pump(node);
+        }
         slots = node->router.slots_free;
         router_move(&node->router, node->now_us);
         /* Packets for a dead link have been dropped and their slots are free: what is owed may take

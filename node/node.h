@@ -20,6 +20,7 @@
 struct node;
 struct link;
 struct plan_preload;
+struct recorder;
 
 struct node_config {
     struct link **links; /* port p of the node is links[p] */
@@ -35,7 +36,9 @@ struct node_config {
     uint8_t *plans; /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
     struct link_counters *link_counters; /* as in struct router_config */
-    uint16_t incarnation;                /* likewise */
+    void *records; /* for records (wire/record.h), 8-aligned; 0 bytes: none are kept */
+    uint32_t records_bytes;
+    uint16_t incarnation;   /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
     /* Only a simulator sets these, for many nodes: what each saves stands in sim/README.md. */
     uint32_t *links_due;                /* as in struct router_config */
@@ -121,6 +124,12 @@ void node_interrupted(struct node *node, uint32_t pc, uint32_t lr);
 /* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program
  * is over. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);
+
+/* Only a simulator: notes what goes on from now on, in at most so many records, whatever START and
+ * the host say. */
+void node_record(struct node *node, uint32_t records);
+/* What has been noted; NULL: nothing. */
+const struct recorder *node_recorder(const struct node *node);
 
 /* The node's own number; ID_UNKNOWN until a neighbour has told it. */
 uint32_t node_id(const struct node *node);

@@ -82,4 +82,7 @@ void request_finish(struct node *node, struct request *request, int status, uint
     request->status = status;
     request->done_ns = done_ns;
     node->cut |= status == E_LINK_DEAD;
+    if (node->router.recorder && request->kind != REQUEST_COLLECTIVE) {
+        record_message(node, request);
+    }
 }

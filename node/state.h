@@ -22,6 +22,7 @@
 #include "wire/gather.h"
 #include "wire/message.h"
 #include "wire/parcel.h"
+#include "wire/record.h"
 #include "wire/report.h"
 #include "wire/run.h"
 #include "wire/traffic.h"
@@ -270,6 +271,14 @@ struct parallel {
     uint8_t list[HOP_LIST_BYTES_MAX];
 };
 
+/* What the node has noted since START (record.c). */
+struct recording {
+    struct recorder *recorder; /* NULL: nothing */
+    bool always;               /* whatever START and the host say */
+    uint32_t left;             /* the host has asked for so many more records, */
+    uint64_t next;             /* from this number on */
+};
+
 /* A CANCEL that is owed for a CTS whose message is no more. */
 struct cancel {
     uint32_t dst, name;
@@ -332,6 +341,7 @@ struct node {
     struct gather gather;
     struct region region;
     struct parallel parallel;
+    struct recording recording;
     uint8_t pool_free[POOL_MAX]; /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
@@ -602,6 +612,19 @@ void region_moved(struct node *node, uint32_t name, uint64_t done_ns);
 void region_end(struct node *node);
 /* True when it has more to do at once. */
 bool region_pump(struct node *node);
+
+/* What is noted of the program that starts, at most so many records. */
+void record_start(struct node *node, uint32_t records);
+void record_begin(struct node *node, uint32_t records);
+/* RECORDS_ASK; sends what has been asked for. */
+void record_asked(struct node *node, const struct notice *notice);
+void record_pump(struct node *node);
+/* Where there is a recorder: a send or receive is over. */
+void record_message(struct node *node, const struct request *request);
+/* The program has done so from then until now, if that was any time. */
+void record_activity(struct node *node, enum record_activity activity, uint64_t begin_ns);
+/* The system call MARK. */
+int record_mark(struct node *node, uint32_t address, uint32_t bytes);
 
 /* How much text the program may send until its reader has taken some. */
 static inline uint32_t console_room(const struct node *node)

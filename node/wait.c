@@ -67,7 +67,9 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
         return status;
     }
     node->progress++;
-    node->clock_ns = clock_max(node->clock_ns, request->done_ns);
+    uint64_t begin_ns = node->clock_ns;
+    node->clock_ns = clock_max(begin_ns, request->done_ns);
+    record_activity(node, ACTIVITY_WAITS, begin_ns);
     request_free(node, request);
     return E_OK;
 }
@@ -245,7 +247,9 @@ int wait_probe(struct node *node, const uint32_t arguments[4], bool *blocked)
         return 0;
     }
     if (message->pool < POOL_MAX) {
-        node->clock_ns = clock_max(node->clock_ns, message->done_ns);
+        uint64_t begin_ns = node->clock_ns;
+        node->clock_ns = clock_max(begin_ns, message->done_ns);
+        record_activity(node, ACTIVITY_WAITS, begin_ns);
     }
     node->progress++;
     struct ecube_abi_result result = {.peer = rank_of_peer(node, (int32_t)message->src),

@@ -33,6 +33,7 @@
 #include "router/notice.h"
 #include "router/packet.h"
 #include "router/port.h"
+#include "router/recorder.h"
 #include "router/segment.h"
 #include "router/setup.h"
 #include "router/source.h"
@@ -418,12 +419,16 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
 
     CHECK(packet);
     struct circuit *circuit = circuit_held(in);
-    uint64_t done_ns = start_of(router, in, packet, sink) +
-                       clock_transfer(&router->profile, packet_hops(packet), open_charged(packet));
+    uint64_t start_ns = start_of(router, in, packet, sink);
+    uint64_t done_ns =
+        start_ns + clock_transfer(&router->profile, packet_hops(packet), open_charged(packet));
     struct accept_body accept = {.done_ns = done_ns,
                                  .other_length = circuit->flags & OPEN_SCHEDULE &&
                                                  circuit->length != sink->room + sink->more};
     unsigned place = identity_port(router, sink->port);
+    if (router->recorder) {
+        recorder_sink(router, port, sink, start_ns, done_ns);
+    }
     if (place < CLOCK_PORTS_MAX) {
         router->receive_free_ns[place] = done_ns;
     }

@@ -42,6 +42,7 @@
 #include "router/notice.h"
 #include "router/packet.h"
 #include "router/port.h"
+#include "router/recorder.h"
 #include "router/segment.h"
 #include "router/source.h"
 #include "router/state.h"
@@ -188,6 +189,9 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     if (router->link_counters) {
         link_counters_pass(router, port, packet);
     }
+    if (router->recorder) {
+        recorder_passes(router, in, port, packet);
+    }
     open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, identity_tau(router, port)));
     packet_set_hops(packet, packet_hops(packet) + 1);
     if (open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) != out->turn_epoch) {
@@ -213,6 +217,9 @@ unsigned setup_end(struct router *router, unsigned port, int status, uint64_t do
         out->setup_holder = PORT_NONE;
     }
     due_answered(router);
+    if (router->recorder) {
+        recorder_answered(router, port, status, done_ns);
+    }
     if (status == E_OK) {
         router->progress++;
         out->free_ns = done_ns;

@@ -34,6 +34,7 @@
 #include "router/notice.h"
 #include "router/packet.h"
 #include "router/port.h"
+#include "router/recorder.h"
 #include "router/segment.h"
 #include "router/stream.h"
 #include "router/due.h"
@@ -321,6 +322,9 @@ bool source_answer(struct router *router, unsigned index, int status, struct acc
     unsigned place = identity_port(router, source->circuit.port);
 
     leave_opening(router, index);
+    if (router->recorder) {
+        recorder_source(router, source, status, accept.done_ns);
+    }
     if (status == E_OK && place < CLOCK_PORTS_MAX) {
         router->send_free_ns[place] = accept.done_ns;
     }

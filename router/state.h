@@ -103,7 +103,8 @@ struct router {
     uint32_t stamp;
     uint32_t circuits_forwarded;
     struct profile profile;
-    uint32_t dead_after_ms; /* of the channels */
+    struct recorder *recorder; /* NULL, as is usual: nothing is noted (recorder.h) */
+    uint32_t dead_after_ms;    /* of the channels */
 
     uint32_t slots_free;
     /* epoch of the last schedule that this node has completed; of the one that turn_total is of */

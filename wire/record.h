@@ -21,9 +21,9 @@
  *               done with it. peer: its source; other: its receiver; port: the link; hop: from 1
  *   SINK        a circuit at its receiver. begin: the receiver was ready; flow: bytes flow; end:
  *               done. about: enum record_decider; peer: its source; port: its last link
- *   COLLECTIVE  begin: called, and the one before it was over; flow: its steps began; end: done.
- *               about: enum ecube_operation; bytes: of a block; other: the root; hops: steps; tag,
- *               detail: digest of the plan, or 0
+ *   COLLECTIVE  begin, flow: called, and the one before it was over; end: done. about: enum
+ *               ecube_operation; bytes: of a block; other: the root; hops: steps; tag: digest of the
+ *               plan, or 0; detail: ecube_choice of the algorithm that was asked for, or 0
  *   STEP        of a collective. begin: issued; flow: the latest of its circuits flows; end: all
  *               are done. about: the operation; tag: its number, from 0; peer: whom it sends to;
  *               other: who sends to it; ID_UNKNOWN: nobody; bytes: sent
@@ -104,7 +104,7 @@ enum {
 
 struct node_record {
     uint8_t kind; /* enum record_kind */
-    uint8_t about, flags, status, port;
+    uint8_t about, flags, status, port, spare;
     uint16_t epoch, hop, hops;
     uint32_t peer;
     uint64_t begin_ns;

@@ -1,19 +1,20 @@
 /*
- * board.h - QEMU's `virt` machine with a 32-bit Cortex-A15, 64 MiB of memory: integer macros only.
+ * board.h - QEMU's `virt` machine with a 32-bit Cortex-A15, 72 MiB of memory: integer macros only.
  *
  * Addresses and interrupt numbers: QEMU 7.2 hw/arm/virt.c (a15memmap, a15irqmap); see README.md.
  */
 #pragma once
 
 #define BOARD_RAM_BASE  0x40000000
-#define BOARD_RAM_BYTES 0x04000000
+#define BOARD_RAM_BYTES 0x04800000
 
 /* Memory map of a node: one megabyte steps, the size of a first-level MMU section.
  *
  *   40000000 device tree (QEMU)     40900000 program: stack, grows down from 40a00000; what runs over
  *   40100000 kernel                          its top comes to memory that nobody uses, not to code
  *   40800000 unmapped guard         40b00000 program: image, data, heap ... 44000000
- *                                   44000000 links in shared memory, a megabyte each
+ *                                   44000000 records of what goes on
+ *                                   44800000 links in shared memory, a megabyte each
  */
 #define BOARD_KERNEL_BASE  0x40100000
 #define BOARD_KERNEL_BYTES 0x00700000
@@ -24,7 +25,10 @@
 #define BOARD_IMAGE_BASE   0x40b00000
 #define BOARD_PROGRAM_END  0x44000000
 
-#define BOARD_LINK_MEMORY_BASE 0x44000000
+#define BOARD_RECORD_BASE  0x44000000
+#define BOARD_RECORD_BYTES 0x00800000
+
+#define BOARD_LINK_MEMORY_BASE 0x44800000
 
 #define BOARD_FLASH_BASE            0x00000000
 #define BOARD_FLASH_BYTES           0x08000000

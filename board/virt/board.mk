@@ -9,7 +9,7 @@ BOARD_DRIVERS := $(addprefix drivers/interrupt/,gic.c gicv2m.c msix.c) \
 
 QEMU := qemu-system-arm
 # One processor, and room for a second that never comes: so QEMU keeps memory barriers (README.md). Virtio 1.0 registers.
-QEMU_MACHINE := -M virt,highmem=off,gic-version=2,acpi=off -cpu cortex-a15 -smp 1,maxcpus=2 -m 64 -accel tcg,tb-size=16 -global virtio-mmio.force-legacy=false
+QEMU_MACHINE := -M virt,highmem=off,gic-version=2,acpi=off -cpu cortex-a15 -smp 1,maxcpus=2 -m 72 -accel tcg,tb-size=16 -global virtio-mmio.force-legacy=false
 QEMU_QUIET := -display none -nodefaults -no-user-config
 # What every node, test image and bare image is started with. A node's links follow: description.c.
 QEMU_OPTIONS := $(QEMU_MACHINE) $(QEMU_QUIET)

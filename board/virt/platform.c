@@ -79,6 +79,10 @@ static _Alignas(4) uint8_t plans[BOARD_PLAN_BYTES] __attribute__((section(".noin
 
 const struct platform_plans platform_plans = {.memory = plans, .bytes = sizeof plans};
 
+/* A node of a run without --trace never touches it. */
+const struct platform_records platform_records = {.memory = (void *)BOARD_RECORD_BASE,
+                                                  .bytes = BOARD_RECORD_BYTES};
+
 /* The section-sized piece that holds a device's registers. */
 static struct mmu_region device_region(uintptr_t address)
 {
@@ -94,6 +98,7 @@ static void memory_init(void)
         {(uintptr_t)kernel_data_start, (uintptr_t)kernel_guard_start, MMU_DATA},
         {(uintptr_t)kernel_guard_start + GUARD_BYTES, (uintptr_t)kernel_end, MMU_DATA},
         {BOARD_STACK_BASE, BOARD_PROGRAM_END, MMU_PROGRAM},
+        {BOARD_RECORD_BASE, BOARD_RECORD_BASE + BOARD_RECORD_BYTES, MMU_DATA},
         device_region(BOARD_GIC_DISTRIBUTOR), /* and the CPU interface, in the same megabyte */
         device_region(BOARD_VIRTIO_MMIO),
         device_region(BOARD_PCI_ECAM),

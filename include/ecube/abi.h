@@ -42,7 +42,8 @@ enum ecube_call {
     /* (struct ecube_abi_rendezvous *): blocks until the host has scattered into a region, or
      * gathered it: which, of enum ecube_region_way */
     ECUBE_CALL_REGION = 20,
-    ECUBE_CALL_HOPS = 21 /* (rank): links on the way from this node to that of the rank */
+    ECUBE_CALL_HOPS = 21, /* (rank): links on the way from this node to that of the rank */
+    ECUBE_CALL_MARK = 22  /* (name, its length): notes the moment, where anything is noted */
 };
 
 enum {
@@ -190,6 +191,7 @@ struct ecube_abi_info {
     uint32_t dimensions; /* of what ranks form; dimension 0 varies fastest with the rank */
     uint32_t wraps;      /* 1: the ends of every dimension are neighbours */
     uint32_t sizes[ECUBE_DIMENSIONS_MAX];
+    uint32_t records; /* 1: marks are noted */
 };
 
 struct ecube_abi_message {

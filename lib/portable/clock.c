@@ -30,6 +30,13 @@ int ecube_compute(uint64_t ns)
                          ecube_call(ECUBE_CALL_ADVANCE, (uint32_t)ns, (uint32_t)(ns >> 32)));
 }
 
+void ecube_mark(const char *name)
+{
+    if (ecube_program_info()->records && name) {
+        ecube_call(ECUBE_CALL_MARK, ecube_address(name), (uint32_t)strlen(name));
+    }
+}
+
 int ecube_report(const struct ecube_report *report)
 {
     struct ecube_called called = {.number = ECUBE_CALLED_REPORT};

@@ -47,6 +47,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
     n->node = must(malloc(node_bytes()));
     n->memory = must(malloc(node_memory_bytes(links, 0)));
     n->plans = must(malloc(FABRIC_PLAN_BYTES));
+    n->records = must(malloc(FABRIC_RECORD_BYTES));
     n->program = must(calloc(1, bytes));
     for (unsigned p = 0; p < links; p++) {
         n->links[p] = &n->ends[p].link;
@@ -62,6 +63,8 @@ static void make_node(struct fabric *fabric, unsigned rank)
                                  .link_counters = n->link_counters,
                                  .plans = n->plans,
                                  .plan_bytes = FABRIC_PLAN_BYTES,
+                                 .records = n->records,
+                                 .records_bytes = FABRIC_RECORD_BYTES,
                                  .preload = &fabric->preload,
                                  .payload_checked = fabric->fault.flip_per_million ||
                                                     fabric->fault.drop_per_million};
@@ -200,6 +203,7 @@ void fabric_free(struct fabric *fabric)
         free(n->node);
         free(n->memory);
         free(n->plans);
+        free(n->records);
         free(n->program);
     }
     free(fabric->nodes);

@@ -31,7 +31,8 @@ enum {
         LOAD_LIST_HEADER_BYTES + LOAD_PROGRAM_BYTES + 2 * LOAD_SEGMENT_BYTES, /* image, blocks */
     FABRIC_DOWNLOAD = 7, /* the name of a test's own */
     FABRIC_EVENTS = 4096,
-    FABRIC_PLAN_BYTES = 64 * 1024
+    FABRIC_PLAN_BYTES = 64 * 1024,
+    FABRIC_RECORD_BYTES = 128 * 1024
 };
 
 struct fabric_node {
@@ -42,6 +43,7 @@ struct fabric_node {
     uint8_t *program;
     void *memory;
     uint8_t *plans;
+    void *records;
     bool started;
 };
 
