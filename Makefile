@@ -78,7 +78,8 @@ CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failu
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
-	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
+	$(call in,trace,timeline.c trace_file.c) \
+	$(call in,sim/observe,history.c trace.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
 	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c

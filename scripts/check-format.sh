@@ -7,7 +7,7 @@ if ! command -v clang-format >/dev/null; then
     echo "format: not checked, clang-format is not installed"
     exit 0
 fi
-sources=$(find arch board drivers wire network reduction router collectives planner node controller boot include lib sim jtag host examples models tests bench papers fuzz -name '*.[ch]' ! -name board.h | sort)
+sources=$(find arch board drivers wire network reduction router collectives planner node controller trace boot include lib sim jtag host examples models tests bench papers fuzz -name '*.[ch]' ! -name board.h | sort)
 if [ "${1-}" = --fix ]; then
     # shellcheck disable=SC2086
     clang-format -i $sources

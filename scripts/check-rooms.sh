@@ -9,7 +9,7 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 
-sources=$(find board linker arch drivers wire network reduction router collectives planner node controller boot include lib sim jtag host examples models tests bench papers \
+sources=$(find board linker arch drivers wire network reduction router collectives planner node controller trace boot include lib sim jtag host examples models tests bench papers \
     fuzz \( -name '*.[chS]' -o -name '*.pml' \) | sort)
 
 # shellcheck disable=SC2086 -- the list is meant to split
@@ -43,13 +43,14 @@ broken=$(
         may["boot"] = "wire/ router/ collectives/ node/ board/platform.h arch/ include/ecube/abi.h " DRIVEN
         may["include"] = ""
         may["lib"] = "include/ecube/ lib/portable/ wire/run.h wire/output.h wire/finding.h"
-        may["sim"] = "wire/ network/ router/ reduction/ collectives/ planner/ node/ controller/ sim/ include/ecube/ arch/x86_64/division.h arch/x86_64/fiber.h drivers/crc_word.h " DRIVEN
+        may["trace"] = "wire/ network/ router/clock.h collectives/operation.h drivers/check.h drivers/status.h include/ecube/abi.h"
+        may["sim"] = "trace/ wire/ network/ router/ reduction/ collectives/ planner/ node/ controller/ sim/ include/ecube/ arch/x86_64/division.h arch/x86_64/fiber.h drivers/crc_word.h " DRIVEN
         may["sim/parallel"] = DRIVEN " wire/"
         may["jtag/core"] = may["jtag/socket"] = "drivers/check.h"
         may["jtag/chain"] = "drivers/check.h jtag/core/"
         may["jtag/stub"] = "drivers/check.h jtag/core/ jtag/socket/"
         may["jtag/daemon"] = "drivers/check.h jtag/"
-        HOSTED = "wire/ network/ router/ reduction/ controller/ collectives/operation.h planner/planner.h include/ecube/ drivers/status.h drivers/check.h host/console/ arch/processor.h arch/armv7a/host/"
+        HOSTED = "trace/ wire/ network/ router/ reduction/ controller/ collectives/operation.h planner/planner.h include/ecube/ drivers/status.h drivers/check.h host/console/ arch/processor.h arch/armv7a/host/"
         may["host/console"] = HOSTED
         may["host/computer"] = HOSTED " drivers/link/shared_memory_layout.h board/description.h"
         may["host/profile"] = HOSTED " host/computer/"

@@ -122,9 +122,9 @@ struct sim *sim_make(const struct sim_options *options)
         return NULL;
     }
     wire_host(sim);
-    sim_all_partitions(sim, make_nodes);
     sim->trace = options->traced ? trace_make(sim) : NULL;
-    if (!host_init(sim) || (options->traced && !sim->trace)) {
+    sim_all_partitions(sim, make_nodes);
+    if ((options->traced && !sim->trace) || !host_init(sim)) {
         sim_free(sim);
         return NULL;
     }

@@ -73,6 +73,7 @@ static void begin_boot(struct sim *sim)
 
     host->passed_ns = host->active_ns = sim->wall_ns;
     controller_init(&host->controller, &config, now_us(sim));
+    trace_begin_host(sim);
 }
 
 static void fill_program(struct sim *sim)
@@ -798,6 +799,7 @@ bool host_step(struct sim *sim)
             listen(sim, event);
         }
     }
+    trace_host(sim);
     if (host->controller.broken) {
         sim_note_trouble(sim);
     }

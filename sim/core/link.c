@@ -18,7 +18,6 @@
 #include "sim/core/fault.h"
 #include "sim/core/loop.h"
 #include "sim/observe/history.h"
-#include "sim/observe/trace.h"
 #include "sim/core/partition.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
@@ -207,9 +206,6 @@ static void begin(struct partition *partition, struct sim_end *end, const uint8_
 
     *filling = (struct filling){.end = end};
     if (bytes >= FRAME_HEADER_BYTES) {
-        if (sim->trace) {
-            trace_frame(sim, end, data, bytes);
-        }
         bool checked = frame_flags(data) & FLAG_CHECKED;
         frame = FRAME_HEADER_BYTES + frame_length(data) + (checked ? FRAME_CHECK_BYTES : 0);
         if (frame_type(data) == FRAME_PACKET && bytes > FRAME_HEADER_BYTES) {

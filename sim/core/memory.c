@@ -27,6 +27,7 @@
 #include "router/link_counters.h"
 #include "sim/core/actor.h"
 #include "sim/core/partition.h"
+#include "sim/observe/trace.h"
 #include "sim/programs/native.h"
 #include "sim/programs/plans.h"
 #include "sim/programs/scenario_program.h"
@@ -227,7 +228,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     } else {
         place_program(sim, rank, area, window, &config);
     }
+    trace_place(sim, rank, &config);
     node_init(node, &config);
+    trace_begin_node(sim, rank);
     CHECK(node->router.ports == sim_ports(sim, rank));
 }
 

@@ -17,6 +17,7 @@
 #include "sim/core/fault.h"
 #include "sim/core/loop.h"
 #include "sim/core/prefetch.h"
+#include "sim/observe/trace.h"
 #include "sim/programs/program.h"
 #include "sim/core/random.h"
 #include "sim/core/state.h"
@@ -159,6 +160,9 @@ static void step(struct partition *partition, uint32_t rank)
     partition->steps++;
     struct node *node = sim_node(sim, rank);
     bool more = node_step(node, sim->wall_ns / 1000);
+    if (sim->trace) {
+        trace_node(sim, rank);
+    }
     if (node_program_moves(node) || actor->polls) {
         more |= program_look(sim, rank);
     }

@@ -115,35 +115,12 @@ static uint64_t call_ns(const struct sim *sim, uint32_t rank)
     }
 }
 
-/* The status of the request that a WAIT has ended. */
-static int32_t status_of(const struct sim *sim, uint32_t rank, int32_t result)
-{
-    const struct ecube_abi_result *at =
-        program_structure(sim_node(sim, rank), sim->tasks[rank].step.arguments[1], sizeof *at);
-
-    return result < 0 || !at ? result : at->status;
-}
-
-static void trace_call(const struct sim *sim, uint32_t rank)
-{
-    const struct program_step *step = &sim->tasks[rank].step;
-    const struct ecube_abi_collective *at;
-
-    if (sim->trace && step->number == ECUBE_CALL_COLLECTIVE &&
-        (at = program_structure(sim_node(sim, rank), step->arguments[0], sizeof *at))) {
-        trace_collective(sim, rank, at->operation, at->block_bytes);
-    }
-}
-
 static void called(struct sim *sim, uint32_t rank, int32_t result)
 {
     struct task *task = &sim->tasks[rank];
 
     task->result = result;
     task->state = TASK_READY;
-    if (sim->trace && task->step.number == ECUBE_CALL_WAIT) {
-        trace_resumed(sim, rank, status_of(sim, rank, result));
-    }
 }
 
 /* Makes the call that the program is at, or asks for it again; false: it is not complete. */
@@ -156,12 +133,12 @@ static bool call(struct sim *sim, uint32_t rank, bool again)
     int32_t result = E_CANCELLED;
 
     sim_partition(sim, rank)->calls += !again;
-    if (!again) {
-        trace_call(sim, rank);
-    }
     enum node_verdict verdict =
         again ? node_resume(node, now_us, &result)
               : node_call(node, now_us, step->number, step->arguments, &result);
+    if (sim->trace) {
+        trace_node(sim, rank);
+    }
     if (task->state == TASK_ENDED) {
         return false; /* what the node sent has killed it */
     }

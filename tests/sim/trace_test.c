@@ -21,6 +21,7 @@ struct seen {
     uint64_t hops;            /* of all circuits */
     unsigned reserved, steps, collectives, measurements, messages, phases;
     unsigned faults, refused, unanswered;
+    unsigned sent, received; /* circuits, at their two ends */
 };
 
 /* The last slice of each track must have ended when the next one begins. */
@@ -100,7 +101,9 @@ static void count_event(const json_t *event, struct seen *seen)
     if (*kind == 'X' || *kind == 'i') {
         count_slice(event, category, seen);
     }
-    seen->messages += *kind == 'b';
+    seen->messages += *kind == 'b' && strcmp(category, "message") == 0;
+    seen->sent += *kind == 'b' && strcmp(category, "sent") == 0;
+    seen->received += *kind == 'b' && strcmp(category, "received") == 0;
     seen->faults += *kind == 'i' && strcmp(category, "fault") == 0;
     seen->refused += *kind == 'i' && strcmp(category, "refused") == 0;
     seen->unanswered += *kind == 'i' && strcmp(category, "unanswered") == 0;
@@ -213,6 +216,8 @@ TEST(an_exchange_is_all_on_its_links)
     assert_int_equal(seen.measurements, 1);
     assert_int_equal(seen.phases, 3);
     assert_int_equal(seen.messages + seen.faults + seen.refused + seen.unanswered, 0);
+    assert_int_equal(seen.sent, 8 * 7 + 8);
+    assert_int_equal(seen.received, 8 * 7 + 8);
 }
 
 TEST(every_circuit_is_one_slice_on_each_of_its_links)

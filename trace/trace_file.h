@@ -11,7 +11,8 @@
  *
  * Units    ns; in the file us, with three decimals
  * Errors   the first write that fails is kept in `error`, and nothing more is written
- * Context  names and arguments are the simulator's own: they need no escapes
+ * Context  names and arguments are the tool's own and need no escapes; those of programs get them
+ *          (trace_file_escape)
  * Source   Trace Event Format (Chromium), JSON Object Format: complete (X), instant (i), async (b,
  *          e) and metadata (M) events
  */
@@ -66,6 +67,10 @@ void trace_file_async(struct trace_file *file, const struct trace_slice *slice, 
 
 /* Completes the file; the digest is that of all its bytes. */
 void trace_file_end(struct trace_file *file, uint8_t digest[32]);
+
+/* Writes a text that may hold anything as what stands between the quotes of a JSON string: at most 6
+ * bytes for each, and a zero byte. What is no UTF-8 becomes '?'. */
+void trace_file_escape(char *escaped, const char *text);
 
 /* Completes the file with what is there, and counts nothing: for a handler of a signal. */
 void trace_file_abandon(const struct trace_file *file);

@@ -1,8 +1,9 @@
-#include "sim/observe/trace_file.h"
+#include "trace/trace_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -205,6 +206,46 @@ void trace_file_end(struct trace_file *file, uint8_t digest[32])
     commit(file);
     flush(file);
     sha256_digest(&file->sha, SHA256_DIGEST_SIZE, digest);
+}
+
+/* The bytes of the UTF-8 character that a text begins with; 0: it is none (RFC 3629). */
+static unsigned character_bytes(const char *text)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    unsigned bytes = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+
+    if (at[0] > 0xf4) {
+        return 0;
+    }
+    for (unsigned i = 1; i < bytes; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);
+    return bytes > 1 && (overlong || beyond) ? 0 : bytes;
+}
+
+void trace_file_escape(char *escaped, const char *text)
+{
+    while (*text) {
+        unsigned bytes = character_bytes(text);
+        uint8_t first = (uint8_t)*text;
+
+        if (bytes == 0) {
+            *escaped++ = '?';
+            text++;
+        } else if (first < 0x20 || first == '"' || first == '\\' || first == 0x7f) {
+            escaped += sprintf(escaped, "\\u%04x", first);
+            text++;
+        } else {
+            memcpy(escaped, text, bytes);
+            escaped += bytes;
+            text += bytes;
+        }
+    }
+    *escaped = '\0';
 }
 
 void trace_file_abandon(const struct trace_file *file)

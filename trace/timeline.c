@@ -1,0 +1,455 @@
+/*
+ * timeline.c - records in, events out; and what is no record: phases, measurements, faults.
+ *
+ * Slices of one track must lie apart or within each other. Steps may overlap, for one is issued
+ * ahead of the end of another: each is drawn from the end of the one before on, and says when it was
+ * issued. Circuits at their ends, and messages, may overlap too: they are drawn as asynchronous
+ * events.
+ *
+ * Numbers of tracks are unique in the file, not only in their process: viewers take them for those
+ * of a system's threads.
+ */
+#include "trace/timeline.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "drivers/status.h"
+#include "network/text.h"
+#include "wire/circuit.h"
+#include "wire/frame.h"
+
+enum {
+    PROCESS_MACHINE = 1, /* 0 is a special process for viewers */
+    PROCESS_NODES = 2,
+    THREAD_PHASES = 1,
+    THREAD_MEASUREMENTS,
+    THREAD_FAULTS,
+    THREAD_NODES, /* so many for each node: */
+    NODE_PROGRAM = 0,
+    NODE_COLLECTIVES,
+    NODE_STEPS,
+    NODE_CIRCUITS,
+    NODE_LINKS, /* and one for each port */
+    NODE_TRACKS = NODE_LINKS + NETWORK_PORTS_MAX + 1,
+    NAME_MAX_BYTES = 64,
+    ESCAPED_MAX = 6 * ECUBE_NAME_MAX + 1
+};
+
+struct timeline_node {
+    uint64_t named; /* bit for each track */
+    uint64_t step_end_ns;
+};
+
+struct timeline {
+    const struct network *network;
+    struct profile profile;
+    struct timeline_node *nodes; /* the host's is the last */
+    uint64_t last_ns, ids;
+    struct trace_file file;
+};
+
+static const struct trace_track phase_track = {PROCESS_MACHINE, THREAD_PHASES};
+static const struct trace_track measurement_track = {PROCESS_MACHINE, THREAD_MEASUREMENTS};
+static const struct trace_track fault_track = {PROCESS_MACHINE, THREAD_FAULTS};
+
+_Static_assert((int)NODE_TRACKS < 64, "a bit for each");
+
+uint32_t timeline_host(const struct timeline *timeline)
+{
+    return timeline->network->nodes;
+}
+
+uint64_t timeline_last_ns(const struct timeline *timeline)
+{
+    return timeline->last_ns;
+}
+
+/* Tracks ------------------------------------------------------------------------------------- */
+
+static const char *actor_name(const struct timeline *timeline, uint32_t actor, char text[16])
+{
+    if (actor >= timeline->network->nodes) {
+        snprintf(text, 16, "host");
+    } else {
+        snprintf(text, 16, "%" PRIu32, actor);
+    }
+    return text;
+}
+
+/* Whom a link leads to. */
+static uint32_t peer_at(const struct timeline *timeline, uint32_t node, unsigned port)
+{
+    const struct network *network = timeline->network;
+
+    if (node >= network->nodes) {
+        return port < network_host_links(network) ? network_host_node(network, port) : ID_UNKNOWN;
+    }
+    return port < network->ports ? network_neighbour(network, node, port) : ID_HOST;
+}
+
+static void name_track(struct timeline *timeline, struct trace_track track, uint32_t node,
+                       unsigned number)
+{
+    static const char *const names[] = {"program", "collectives", "steps", "circuits"};
+    char from[16], to[16], name[40];
+
+    if (number < NODE_LINKS) {
+        snprintf(name, sizeof name, "%s", names[number]);
+    } else {
+        snprintf(name, sizeof name, "%s>%s", actor_name(timeline, node, from),
+                 actor_name(timeline, peer_at(timeline, node, number - NODE_LINKS), to));
+    }
+    trace_file_name_thread(&timeline->file, track, name, number);
+}
+
+/* A track of a node, which is named when it is first used. */
+static struct trace_track track_of(struct timeline *timeline, uint32_t node, unsigned number)
+{
+    uint32_t nodes = timeline->network->nodes;
+    uint32_t actor = node < nodes ? node : nodes;
+    struct timeline_node *entry = &timeline->nodes[actor];
+    struct trace_track track = {PROCESS_NODES + actor, THREAD_NODES + actor * NODE_TRACKS + number};
+    char text[16], name[32];
+
+    if (entry->named == 0) {
+        snprintf(name, sizeof name, "%s%s", actor < nodes ? "node " : "",
+                 actor_name(timeline, actor, text));
+        trace_file_name_process(&timeline->file, track, name, actor < nodes ? 2 + actor : 1);
+    }
+    if (!(entry->named >> number & 1)) {
+        entry->named |= UINT64_C(1) << number;
+        name_track(timeline, track, actor, number);
+    }
+    return track;
+}
+
+static struct trace_track link_track(struct timeline *timeline, uint32_t node, unsigned port)
+{
+    return track_of(timeline, node,
+                    NODE_LINKS + (port < NETWORK_PORTS_MAX ? port : NETWORK_PORTS_MAX));
+}
+
+/* Circuits ------------------------------------------------------------------------------------ */
+
+/* The name of a circuit between two, and what it is: members of an object. */
+static void describe(const struct timeline *timeline, const struct node_record *record,
+                     uint32_t src, uint32_t dst, char name[NAME_MAX_BYTES], char about[256])
+{
+    char from[16], to[16], rest[96];
+
+    actor_name(timeline, src, from);
+    actor_name(timeline, dst, to);
+    if (record->flags & OPEN_SCHEDULE) {
+        snprintf(name, NAME_MAX_BYTES, "%s>%s step %" PRIu32, from, to, record->tag);
+        snprintf(rest, sizeof rest, "\"epoch\":%u,\"step\":%" PRIu32, record->epoch, record->tag);
+    } else if (record->flags & OPEN_IMAGE) {
+        snprintf(name, NAME_MAX_BYTES, "%s>%s image", from, to);
+        snprintf(rest, sizeof rest, "\"image\":true");
+    } else {
+        snprintf(name, NAME_MAX_BYTES, "%s>%s message", from, to);
+        snprintf(rest, sizeof rest, "\"tag\":%" PRIu32, record->tag);
+    }
+    snprintf(about, 256,
+             "\"source\":\"%s\",\"destination\":\"%s\",\"bytes\":%" PRIu32 ",\"hops\":%u,%s", from,
+             to, record->bytes, record->hops, rest);
+}
+
+static uint64_t tau_of(const struct timeline *timeline, uint32_t node, unsigned port)
+{
+    const struct profile *profile = &timeline->profile;
+    bool host = node >= timeline->network->nodes || port >= timeline->network->ports;
+
+    return host ? (uint64_t)profile->tau_ns * profile->sigma_permille / 1000 : profile->tau_ns;
+}
+
+static void add_link(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    char name[NAME_MAX_BYTES], about[256];
+    struct trace_slice slice = {.track = link_track(timeline, node, record->port),
+                                .name = name,
+                                .category = "circuit",
+                                .start_ns = record->flow_ns,
+                                .end_ns = record->end_ns};
+    uint64_t set_ns = record->flow_ns + tau_of(timeline, node, record->port);
+    uint64_t transfer_ns = clock_transfer(&timeline->profile, record->hops, record->bytes);
+
+    describe(timeline, record, record->peer, record->other, name, about);
+    trace_file_slice(&timeline->file, &slice, "%s,\"hop\":%u,\"waited_us\":%" PRIu64 ".%03" PRIu64,
+                     about, record->hop, (record->flow_ns - record->begin_ns) / 1000,
+                     (record->flow_ns - record->begin_ns) % 1000);
+    if (record->hops > 0 && record->end_ns >= set_ns + transfer_ns &&
+        record->end_ns - transfer_ns > set_ns) {
+        struct trace_slice reserved = {slice.track, "reserved", "reserved", set_ns,
+                                       record->end_ns - transfer_ns};
+        trace_file_slice(&timeline->file, &reserved, "%s", "");
+    }
+}
+
+static void add_source(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    char name[NAME_MAX_BYTES], about[256];
+    struct trace_slice slice = {.name = name,
+                                .category = record->status ? "refused" : "sent",
+                                .start_ns = record->begin_ns,
+                                .end_ns = record->end_ns};
+
+    describe(timeline, record, node, record->peer, name, about);
+    if (record->status) {
+        slice.track = link_track(timeline, node, record->port);
+        trace_file_instant(&timeline->file, &slice, 't', "%s,\"status\":\"%s\"", about,
+                           status_text(-(int)record->status));
+        return;
+    }
+    slice.track = track_of(timeline, node, NODE_CIRCUITS);
+    trace_file_async(&timeline->file, &slice, ++timeline->ids,
+                     "%s,\"flows_us\":%" PRIu64 ".%03" PRIu64, about, record->flow_ns / 1000,
+                     record->flow_ns % 1000);
+}
+
+static void add_sink(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    static const char *const deciders[] = {"links", "send port", "receive port", "receiver"};
+    char name[NAME_MAX_BYTES], about[256];
+    struct trace_slice slice = {.track = track_of(timeline, node, NODE_CIRCUITS),
+                                .name = name,
+                                .category = "received",
+                                .start_ns = record->begin_ns,
+                                .end_ns = record->end_ns};
+
+    describe(timeline, record, record->peer, node, name, about);
+    trace_file_async(&timeline->file, &slice, ++timeline->ids,
+                     "%s,\"flows_us\":%" PRIu64 ".%03" PRIu64 ",\"decided\":\"%s\"", about,
+                     record->flow_ns / 1000, record->flow_ns % 1000, deciders[record->about & 3]);
+}
+
+void timeline_unanswered(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    char name[NAME_MAX_BYTES], about[256];
+    struct trace_slice at = {.track = link_track(timeline, node, record->port),
+                             .name = name,
+                             .category = "unanswered",
+                             .start_ns = record->flow_ns};
+
+    describe(timeline, record, record->peer, record->other, name, about);
+    trace_file_instant(&timeline->file, &at, 't', "%s,\"status\":\"no answer\"", about);
+}
+
+/* Programs ------------------------------------------------------------------------------------ */
+
+static void add_collective(struct timeline *timeline, uint32_t node,
+                           const struct node_record *record)
+{
+    char name[NAME_MAX_BYTES];
+    struct trace_slice slice = {.track = track_of(timeline, node, NODE_COLLECTIVES),
+                                .name = name,
+                                .category = "collective",
+                                .start_ns = record->begin_ns,
+                                .end_ns = record->end_ns};
+
+    snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", operation_name(record->about),
+             record->bytes);
+    trace_file_slice(&timeline->file, &slice,
+                     "\"bytes\":%" PRIu32 ",\"steps\":%u,\"root\":%" PRIu32
+                     ",\"epoch\":%u,\"plan\":\"%08" PRIx32 "\",\"status\":\"%s\"",
+                     record->bytes, record->hops, record->other, record->epoch, record->tag,
+                     status_text(-(int)record->status));
+}
+
+/* "3"; null where there is nobody. */
+static const char *peer_text(uint32_t peer, char text[16])
+{
+    snprintf(text, 16, peer == ID_UNKNOWN ? "null" : "%" PRIu32, peer);
+    return text;
+}
+
+static void add_step(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    uint64_t *end_ns = &timeline->nodes[node].step_end_ns;
+    char name[32], to[16], from[16];
+    struct trace_slice slice = {.track = track_of(timeline, node, NODE_STEPS),
+                                .name = name,
+                                .category = "step",
+                                .start_ns = clock_max(record->begin_ns, *end_ns)};
+
+    slice.end_ns = clock_max(record->end_ns, slice.start_ns);
+    *end_ns = slice.end_ns;
+    snprintf(name, sizeof name, "step %" PRIu32, record->tag);
+    trace_file_slice(&timeline->file, &slice,
+                     "\"step\":%" PRIu32 ",\"to\":%s,\"from\":%s,\"bytes\":%" PRIu32
+                     ",\"collective\":\"%s\",\"epoch\":%u,\"issued_us\":%" PRIu64 ".%03" PRIu64,
+                     record->tag, peer_text(record->peer, to), peer_text(record->other, from),
+                     record->bytes, operation_name(record->about), record->epoch,
+                     record->begin_ns / 1000, record->begin_ns % 1000);
+}
+
+static void add_message(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    bool sent = record->about == RECORD_SENT;
+    char name[NAME_MAX_BYTES];
+    struct trace_slice slice = {.track = track_of(timeline, node, NODE_PROGRAM),
+                                .name = name,
+                                .category = sent ? "message" : "receive",
+                                .start_ns = record->begin_ns,
+                                .end_ns = record->end_ns};
+
+    snprintf(name, sizeof name, "%s %" PRId32 " message", sent ? "to" : "from",
+             (int32_t)record->peer);
+    trace_file_async(&timeline->file, &slice, ++timeline->ids,
+                     "\"bytes\":%" PRIu32 ",\"tag\":%" PRId32 ",\"status\":\"%s\"", record->bytes,
+                     (int32_t)record->tag, status_text(-(int)record->status));
+}
+
+static void add_activity(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    bool computes = record->about == ACTIVITY_COMPUTES;
+    struct trace_slice slice = {.track = track_of(timeline, node, NODE_PROGRAM),
+                                .name = computes ? "computes" : "waits",
+                                .category = computes ? "compute" : "wait",
+                                .start_ns = record->begin_ns,
+                                .end_ns = record->end_ns};
+
+    trace_file_slice(&timeline->file, &slice, "%s", "");
+}
+
+static void add_mark(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    char name[ESCAPED_MAX];
+    struct trace_slice at = {.track = track_of(timeline, node, NODE_PROGRAM),
+                             .name = name,
+                             .category = "mark",
+                             .start_ns = record->begin_ns};
+
+    trace_file_escape(name, record->name);
+    trace_file_instant(&timeline->file, &at, 't', "%s", "");
+}
+
+void timeline_record(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    timeline->last_ns = clock_max(timeline->last_ns,
+                                  record->kind == RECORD_MARK ? record->begin_ns : record->end_ns);
+    switch (record->kind) {
+    case RECORD_SOURCE: add_source(timeline, node, record); break;
+    case RECORD_LINK: add_link(timeline, node, record); break;
+    case RECORD_SINK: add_sink(timeline, node, record); break;
+    case RECORD_COLLECTIVE: add_collective(timeline, node, record); break;
+    case RECORD_STEP: add_step(timeline, node, record); break;
+    case RECORD_MESSAGE: add_message(timeline, node, record); break;
+    case RECORD_PROGRAM: add_activity(timeline, node, record); break;
+    case RECORD_MARK: add_mark(timeline, node, record); break;
+    default: break;
+    }
+}
+
+/* The machine --------------------------------------------------------------------------------- */
+
+void timeline_phase(struct timeline *timeline, const char *name, uint64_t begin_ns, uint64_t end_ns,
+                    uint64_t wall_us)
+{
+    struct trace_slice slice = {.track = phase_track,
+                                .name = name,
+                                .category = "phase",
+                                .start_ns = begin_ns,
+                                .end_ns = clock_max(begin_ns, end_ns)};
+
+    trace_file_slice(&timeline->file, &slice, "\"wall_us\":%" PRIu64, wall_us);
+}
+
+void timeline_measurement(struct timeline *timeline, const char *name, uint64_t begin_ns,
+                          uint64_t end_ns, uint32_t bytes, uint32_t steps)
+{
+    struct trace_slice slice = {.track = measurement_track,
+                                .name = name,
+                                .category = "measurement",
+                                .start_ns = begin_ns,
+                                .end_ns = end_ns};
+
+    trace_file_slice(&timeline->file, &slice, "\"bytes\":%" PRIu32 ",\"steps\":%" PRIu32, bytes,
+                     steps);
+}
+
+static void add_fault(struct timeline *timeline, struct trace_track track, const char *name,
+                      uint64_t at_ns, char scope, const char *format, va_list arguments)
+{
+    char about[512];
+    struct trace_slice at = {.track = track, .name = name, .category = "fault", .start_ns = at_ns};
+
+    vsnprintf(about, sizeof about, format, arguments);
+    trace_file_instant(&timeline->file, &at, scope, "%s", about);
+}
+
+void timeline_fault(struct timeline *timeline, const char *name, uint64_t at_ns,
+                    const char *arguments, ...)
+{
+    va_list list;
+
+    va_start(list, arguments);
+    add_fault(timeline, fault_track, name, at_ns, 'g', arguments, list);
+    va_end(list);
+}
+
+void timeline_link_fault(struct timeline *timeline, uint32_t node, unsigned port, const char *name,
+                         uint64_t at_ns, const char *arguments, ...)
+{
+    va_list list;
+
+    va_start(list, arguments);
+    add_fault(timeline, link_track(timeline, node, port), name, at_ns, 't', arguments, list);
+    va_end(list);
+}
+
+/* Begin and end ------------------------------------------------------------------------------- */
+
+struct timeline *timeline_make(int fd, const struct network *network, const struct profile *profile,
+                               const char *about)
+{
+    struct timeline *timeline = calloc(1, sizeof *timeline);
+    char name[NETWORK_NAME_MAX], text[NETWORK_NAME_MAX + 256];
+
+    if (!timeline) {
+        return NULL;
+    }
+    timeline->network = network;
+    timeline->profile = *profile;
+    timeline->nodes = calloc(network->nodes + 1, sizeof *timeline->nodes);
+    if (!timeline->nodes) {
+        free(timeline);
+        return NULL;
+    }
+    network_name(network, name);
+    snprintf(text, sizeof text, "{\"clock\":\"model time\",\"network\":\"%s\"%s}", name, about);
+    trace_file_begin(&timeline->file, fd, text);
+    trace_file_name_process(&timeline->file, phase_track, "machine", 0);
+    trace_file_name_thread(&timeline->file, phase_track, "phases", 0);
+    trace_file_name_thread(&timeline->file, measurement_track, "measurements", 1);
+    trace_file_name_thread(&timeline->file, fault_track, "faults", 2);
+    return timeline;
+}
+
+struct trace_result timeline_end(struct timeline *timeline)
+{
+    struct trace_result result = {0};
+
+    trace_file_end(&timeline->file, result.digest);
+    result.events = timeline->file.events;
+    result.bytes = timeline->file.bytes;
+    result.error = timeline->file.error;
+    return result;
+}
+
+void timeline_abandon(const struct timeline *timeline)
+{
+    trace_file_abandon(&timeline->file);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+    if (timeline) {
+        free(timeline->nodes);
+        free(timeline);
+    }
+}
