@@ -99,8 +99,8 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
-	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c map_choice.c outputs.c pages.c programs.c records.c region_job.c \
-		request.c traffic.c troubles.c) \
+	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c job_trace.c map_choice.c outputs.c pages.c programs.c records.c \
+		region_job.c request.c traffic.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
@@ -187,7 +187,7 @@ SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c argument
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
-SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c)
+SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c trace_events.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c mirrors.c misbehave.c mistakes.c parallel.c places.c regions.c short_blocks.c sizes.c taker.c talker.c thread.c traffic.c window.c)

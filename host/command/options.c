@@ -440,6 +440,10 @@ const struct option_row options_load[] = {
      "units are ms, s, m and h, a number alone is seconds)",
      options_take_timeout, OPTION_AT(struct load_arguments, timeout_ms)},
     {.more = options_outputs, OPTION_AT(struct load_arguments, outputs)},
+    {"trace", "FILE",
+     "write a timeline of the run in model time to FILE, as Chrome trace JSON, for "
+     "ui.perfetto.dev or chrome://tracing (doc/simulation.md)",
+     option_text, OPTION_AT(struct load_arguments, trace)},
     {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
@@ -686,10 +690,16 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .explain = arguments->explain,
                                     .timeout_ms = arguments->timeout_ms,
                                     .outputs = arguments->outputs,
+                                    .trace = arguments->trace,
                                     .map = arguments->map};
     memcpy(request->programs, arguments->programs, sizeof request->programs);
     memcpy(request->data, arguments->data.list, sizeof request->data);
-    if (outputs_check(&request->outputs, message) != 0 || map_check(&request->map, message) != 0 ||
+    if (request->trace && arguments->json && strcmp(request->trace, arguments->json) == 0) {
+        return message_set(message, "--json and --trace %.300s: use a file for each",
+                           request->trace);
+    }
+    if (outputs_check(&request->outputs, message) != 0 ||
+        job_trace_check(request->trace, message) != 0 || map_check(&request->map, message) != 0 ||
         options_find_strategy(arguments->strategy, &request->strategy, message) != 0) {
         return -1;
     }

@@ -49,7 +49,7 @@ struct data_arguments {
     const char *standard_input; /* --stdin; NULL: not given */
 };
 
-/* --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet, --verbose,
+/* --trace, --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet, --verbose,
  * --check, those of data, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
@@ -57,6 +57,7 @@ struct load_arguments {
     bool explain;
     uint32_t timeout_ms;
     struct outputs_request outputs;
+    const char *trace;
     const char *json;
     bool quiet;
     bool verbose;

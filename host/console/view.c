@@ -133,6 +133,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "gather") == 0) {
         return one ? "output" : "outputs";
     }
+    if (strcmp(phase, "trace") == 0) {
+        return one ? "node's records" : "nodes' records";
+    }
     return one ? "program ended" : "programs ended";
 }
 
@@ -275,6 +278,14 @@ static void print_outputs(FILE *file, const json_t *outputs)
     fputc('\n', file);
 }
 
+static void print_trace(FILE *file, const json_t *trace)
+{
+    if (json_is_object(trace)) {
+        fprintf(file, "trace     %s, %.0f events, %.0f bytes\n", string_of(trace, "file"),
+                number_of(trace, "events"), number_of(trace, "bytes"));
+    }
+}
+
 void view_result(struct view *view, const json_t *result)
 {
     const json_t *download = json_object_get(result, "download");
@@ -324,6 +335,7 @@ void view_result(struct view *view, const json_t *result)
         print_repairs(file, download);
     }
     print_outputs(file, json_object_get(result, "outputs"));
+    print_trace(file, json_object_get(result, "trace"));
     CHECK(fclose(file) == 0);
     sink_say(view->sink, STDERR_FILENO, text, bytes);
     free(text);

@@ -136,6 +136,7 @@ int job_plan(struct job *job, struct image *image, const struct job_request *req
         network = &job->map->network;
     }
     if ((request->map.map && !job->map) ||
+        job_trace_open(&job->trace, request->trace, message) != 0 ||
         outputs_make(&job->outputs, &request->outputs, network, message) != 0 ||
         records_make(&job->records, request, network, message) != 0 ||
         read_images(job, image, message) != 0 ||
@@ -176,6 +177,7 @@ void job_free(struct job *job)
     job_list_free(&job->list);
     report_free(&job->reports);
     outputs_free(&job->outputs);
+    job_trace_free(&job->trace);
     map_free(job->map);
     *job = (struct job){0};
 }

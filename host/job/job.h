@@ -22,6 +22,7 @@
 #include "host/console/report.h"
 #include "host/console/tell.h"
 #include "host/job/job_list.h"
+#include "host/job/job_trace.h"
 #include "host/job/map_choice.h"
 #include "host/job/outputs.h"
 #include "host/job/records.h"
@@ -57,6 +58,7 @@ struct job {
     bool whole;     /* all have ended by themselves */
     int end_status; /* of the run, while its outputs come */
     struct outputs outputs;
+    struct job_trace trace;
     struct job_map *map; /* NULL: the machine's */
     bool advised;        /* what finds wrong uses of memory has been told */
     bool map_told;       /* what is wrong with its map */

@@ -126,14 +126,15 @@ int job_request_to_json(const struct job_request *request, json_t **json, struct
     json_t *programs = programs_to_json(request), *data = data_to_json(request);
     json_t *arguments = arguments_to_json(request);
     json_t *output = job_whole_path(request->outputs.output),
-           *files = job_whole_path(request->outputs.files), *map = map_to_json(&request->map);
+           *files = job_whole_path(request->outputs.files), *map = map_to_json(&request->map),
+           *trace = job_whole_path(request->trace);
 
-    *json =
-        json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs", programs,
-                  "data", data, "arguments", arguments, "output", output, "files_to", files, "map",
-                  map, "strategy", download_strategy_name(request->strategy), "x", request->x,
-                  "explain", request->explain, "timeout_ms", (int)request->timeout_ms);
-    if (programs && data && arguments && output && files && map && *json) {
+    *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs",
+                      programs, "data", data, "arguments", arguments, "output", output, "files_to",
+                      files, "map", map, "trace", trace, "strategy",
+                      download_strategy_name(request->strategy), "x", request->x, "explain",
+                      request->explain, "timeout_ms", (int)request->timeout_ms);
+    if (programs && data && arguments && output && files && map && trace && *json) {
         return 0;
     }
     json_decref(*json);
@@ -228,6 +229,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
         .explain = json_is_true(json_object_get(json, "explain")),
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
+        .trace = text_of(json, "trace"),
         .map = {text_of(json_object_get(json, "map"), "map"),
                 text_of(json_object_get(json, "map"), "as")},
     };

@@ -46,6 +46,7 @@ struct job_request {
     bool explain; /* what each strategy would take is told */
     uint32_t timeout_ms;
     struct outputs_request outputs;
+    const char *trace;     /* --trace; NULL: none is wanted */
     struct map_wanted map; /* of this load alone; NULL: the machine's */
 };
 

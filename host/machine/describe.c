@@ -34,20 +34,21 @@ json_t *describe_result(const struct machine *machine, int status)
     uint32_t nodes = options->network.nodes;
     bool named = machine->job_held || machine->aside.active; /* its outputs, if they are wanted */
 
-    return json_pack(
-        "{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
-        "version", ECUBE_VERSION, "network", options->network_name, "map",
-        map_describe(&options->network), "host_links", options->network.host_links, "nodes",
-        (int)nodes, "links", link_maker_name(&machine->target), "profile",
-        report_profile(options->profile_name, &options->profile), "paths", options->paths,
-        "boot_ms", measured_ms(machine->boot_us), "download",
-        machine->job_held ? job_describe_download(job, nodes) : json_null(), "run_ms",
-        measured_ms(job->run_us), "status", status, "exits",
-        programs_describe_exits(&machine->programs, machine->job_held), "reports",
-        report_to_json(&job->reports), "outputs",
-        named ? outputs_describe(&job->outputs) : json_null(), "plans",
-        programs_describe_plans(machine->controller.config.cache), "troubles",
-        json_copy(machine->teller.troubles));
+    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
+                     "s:o, s:o, s:o}",
+                     "version", ECUBE_VERSION, "network", options->network_name, "map",
+                     map_describe(&options->network), "host_links", options->network.host_links,
+                     "nodes", (int)nodes, "links", link_maker_name(&machine->target), "profile",
+                     report_profile(options->profile_name, &options->profile), "paths",
+                     options->paths, "boot_ms", measured_ms(machine->boot_us), "download",
+                     machine->job_held ? job_describe_download(job, nodes) : json_null(), "run_ms",
+                     measured_ms(job->run_us), "status", status, "exits",
+                     programs_describe_exits(&machine->programs, machine->job_held), "reports",
+                     report_to_json(&job->reports), "outputs",
+                     named ? outputs_describe(&job->outputs) : json_null(), "trace",
+                     named ? job_trace_describe(&job->trace) : json_null(), "plans",
+                     programs_describe_plans(machine->controller.config.cache), "troubles",
+                     json_copy(machine->teller.troubles));
 }
 
 json_t *describe_dead(const struct machine *machine)

@@ -231,7 +231,9 @@ static bool begin_gather(struct machine *machine, int status)
         return false;
     }
     programs_end(&machine->programs);
-    job->run_us = now_us() - job->run_start_us;
+    if (!job->run_us) {
+        job->run_us = now_us() - job->run_start_us;
+    }
     job->end_status = status;
     tell_progress(&machine->teller, "gather", 0, nodes_of(machine));
     begin_injections(machine, PHASE_GATHER);
@@ -289,18 +291,60 @@ static void take_gathered(struct machine *machine, const struct controller_event
     do_aside(machine, ASIDE_WRITES, write_outputs, on_written);
 }
 
+/* Records come before outputs: these are sent by circuits, which would be noted, too. False: they
+ * are not wanted. */
+static bool begin_fetch(struct machine *machine, int status, bool gathers)
+{
+    struct job *job = &machine->job;
+
+    if (!job_trace_wanted(&job->trace) || job->cancelled ||
+        !job_trace_begin(&job->trace, &machine->options.network, &machine->options.profile) ||
+        controller_fetch(&machine->controller, now_us()) != CONTROLLER_OK) {
+        return false;
+    }
+    programs_end(&machine->programs);
+    job->run_us = now_us() - job->run_start_us;
+    machine->fetching = true;
+    machine->gathers = gathers;
+    machine->fetched_status = status;
+    tell_progress(&machine->teller, "trace", 0, nodes_of(machine));
+    return true;
+}
+
+/* The records are here, as far as they come: the trace is complete. */
+static void end_fetch(struct machine *machine)
+{
+    struct job *job = &machine->job;
+    int status = machine->fetched_status;
+
+    controller_fetch_stop(&machine->controller);
+    machine->fetching = false;
+    int written =
+        job_trace_end(&job->trace, machine->boot_us, job->wall_us, job->run_us, &machine->teller);
+    status = status ? status : written;
+    if (!machine->gathers || !begin_gather(machine, status)) {
+        end_job(machine, status);
+    }
+}
+
 /* Whoever has stopped the programs wants nothing of them any more. */
 static void take_ended(struct machine *machine, const struct controller_event *event)
 {
     int status = programs_status(&machine->programs, event, machine->cut_status);
+    bool stopped = event->reason == ENDED_STOPPED;
 
-    if (event->reason == ENDED_STOPPED || !begin_gather(machine, status)) {
+    if (!stopped && begin_fetch(machine, status, true)) {
+        return;
+    }
+    if (stopped || !begin_gather(machine, status)) {
         end_job(machine, status);
     }
 }
 
 static void begin_run(struct machine *machine)
 {
+    controller_keep_records(&machine->controller,
+                            job_trace_wanted(&machine->job.trace) ? JOB_TRACE_RECORDS : 0);
     controller_run(&machine->controller, now_us());
     machine->job.run_start_us = now_us();
     machine->ticks = 0;
@@ -353,7 +397,8 @@ static void take_broken(struct machine *machine, enum controller_phase phase)
         machine->owner.booted(machine->owner.context, STATUS_MACHINE);
     } else if (is_filling(machine)) {
         end_filling(machine, STATUS_MACHINE);
-    } else if (phase != PHASE_READY) {
+    } else if (phase != PHASE_READY &&
+               (phase != PHASE_RUN || !begin_fetch(machine, STATUS_MACHINE, false))) {
         end_job(machine, STATUS_MACHINE);
     }
 }
@@ -371,6 +416,9 @@ static void take_restart(struct machine *machine, enum controller_phase phase)
 {
     if (is_filling(machine)) {
         end_filling(machine, STATUS_MACHINE);
+    } else if (machine->fetching) {
+        machine->gathers = false;
+        end_fetch(machine);
     } else if (phase != PHASE_BOOT && phase != PHASE_READY) {
         end_job(machine, STATUS_MACHINE);
     }
@@ -392,12 +440,19 @@ static void take_event(struct machine *machine, const struct controller_event *e
     programs_take(&machine->programs, event, now_us());
     traffic_take(&machine->traffic, event);
     announce_event(machine, event);
+    job_trace_take(&machine->job.trace, event);
     switch (event->kind) {
     case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
     case EVENT_BOOTED: take_boot(machine); break;
     case EVENT_LOADED: take_loaded(machine); break;
     case EVENT_TEXT: tell_taken(machine, event->rank); break;
     case EVENT_ENDED: take_ended(machine, event); break;
+    case EVENT_RECORDS_END:
+        if (machine->fetching) {
+            tell_progress(&machine->teller, "trace", event->done, nodes_of(machine));
+        }
+        break;
+    case EVENT_FETCHED: end_fetch(machine); break;
     case EVENT_MEASURED: take_measured(machine, event); break;
     case EVENT_GATHERED: take_gathered(machine, event); break;
     case EVENT_GATHER_FAILED:
@@ -525,6 +580,13 @@ static void cut_short(struct machine *machine, int status)
         }
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
+    case PHASE_READY:
+        if (machine->fetching) {
+            machine->gathers = false;
+            machine->fetched_status = machine->fetched_status ? machine->fetched_status : status;
+            end_fetch(machine);
+        }
+        break;
     case PHASE_GATHER:
         cut.done = machine->controller.gather.done;
         troubles_tell_cut(&machine->programs, &cut);
@@ -540,18 +602,19 @@ static void on_bound(uv_timer_t *timer)
     struct machine *machine = timer->data;
 
     machine->bounded = false;
-    if (!machine_is_broken(machine) || is_writing(machine)) { /* else it is about to end */
+    if (!machine_is_broken(machine) || is_writing(machine) ||
+        machine->fetching) { /* else it is about to end */
         cut_short(machine, STATUS_TIMEOUT);
     }
 }
 
 bool machine_interrupt(struct machine *machine, int status)
 {
-    bool goes_on = is_filling(machine) || is_in(machine, PHASE_BOOT) ||
+    bool goes_on = is_filling(machine) || machine->fetching || is_in(machine, PHASE_BOOT) ||
                    is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN) ||
                    is_in(machine, PHASE_GATHER);
-    bool ends = machine->cut_status != status &&
-                (is_writing(machine) || (goes_on && !machine_is_broken(machine)));
+    bool ends = machine->cut_status != status && (is_writing(machine) || machine->fetching ||
+                                                  (goes_on && !machine_is_broken(machine)));
 
     if (ends) {
         cut_short(machine, status);
@@ -758,7 +821,7 @@ static int check_phase(struct machine *machine, struct message *message)
     if (is_in(machine, PHASE_BOOT)) {
         return message_set(message, "the machine is still booting");
     }
-    if (!is_in(machine, PHASE_READY) || machine->aside.active) {
+    if (!is_in(machine, PHASE_READY) || machine->aside.active || machine->fetching) {
         return message_set(message, "the machine is busy: another program is running");
     }
     return 0;
@@ -868,6 +931,10 @@ void machine_cancel(struct machine *machine, int status)
         machine->job.status = status;
         controller_stop(&machine->controller, now_us());
         pump(machine);
+    } else if (machine->fetching) {
+        machine->gathers = false;
+        machine->fetched_status = status;
+        end_fetch(machine);
     } else if (is_in(machine, PHASE_GATHER) || is_writing(machine)) {
         machine->job.end_status = status;
         stop_gather(machine);

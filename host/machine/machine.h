@@ -136,7 +136,10 @@ struct machine {
     struct job job;
     bool job_held; /* job holds memory, and no thread has it */
     struct aside aside;
-    struct job sent; /* an earlier one, whose memory circuits may still read */
+    bool fetching;      /* the records of the run that is over; then it goes on with */
+    bool gathers;       /* its outputs, or it ends: */
+    int fetched_status; /* that of the run */
+    struct job sent;    /* an earlier one, whose memory circuits may still read */
     bool sent_held;
     struct meeting meeting;
 };

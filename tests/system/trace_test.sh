@@ -1,0 +1,98 @@
+#!/bin/sh
+# --trace of run and load: what a timeline of QEMU nodes has, and that it is the simulator's.
+# class: busy
+. tests/system/testing.sh
+trace_events=$build/tests/trace_events
+
+# traced NETWORK PROGRAM ARGUMENT... - a run on QEMU nodes, and one in the simulator: their work in qemu and sim.
+traced() {
+    network=$1 program=$2
+    shift 2
+    tool_succeeds run --network "$network" --trace qemu.json --json result.json "$program.elf" "$@"
+    tool_succeeds sim --network "$network" --trace sim.json "$program.so" "$@"
+    "$trace_events" qemu.json | LC_ALL=C sort >qemu || fail "no timeline of the run"
+    "$trace_events" sim.json | LC_ALL=C sort >sim || fail "no timeline of the simulation"
+    [ "$(wc -l <qemu)" -gt "$1" ] || { wc -l qemu; fail "nearly nothing in the timeline"; }
+    cmp qemu sim || { diff qemu sim | head -n 20; fail "$network: the run's timeline is not the simulator's"; }
+}
+
+same_as_the_simulator() {
+    for network in cube:3 ring:6 mesh:3x4 torus:3x3; do
+        traced "$network" "$examples/complete_exchange" 100
+        traced "$network" "$examples/trees" 100
+    done
+}
+
+# Busy processes take the nodes' time.
+same_under_load() {
+    for i in 1 2 3 4; do
+        (while :; do :; done) &
+        eval "burner$i=$!"
+    done
+    traced mesh:3x4 "$examples/complete_exchange" 1000
+    kill "$burner1" "$burner2" "$burner3" "$burner4"
+    wait "$burner1" "$burner2" "$burner3" "$burner4" 2>/dev/null
+    true
+}
+
+times_are_those_without() {
+    tool_succeeds run --network cube:3 --json plain.json "$examples/complete_exchange.elf" 100 1000
+    tool_succeeds run --network cube:3 --trace trace.json --json traced.json "$examples/complete_exchange.elf" 100 1000
+    for i in 0 1; do
+        for key in model_us steps wrong; do
+            [ "$("$json_get" plain.json reports $i "$key")" = "$("$json_get" traced.json reports $i "$key")" ] ||
+                fail "report $i: another $key"
+        done
+    done
+    [ "$("$json_get" traced.json trace lost)" = 0 ] || fail "records are lost"
+    [ "$("$json_get" traced.json trace missing length)" = 0 ] || fail "records are missing"
+    [ "$("$json_get" traced.json trace sha256)" = "$(sha256sum <trace.json | cut -d ' ' -f 1)" ] || fail "digest"
+}
+
+marks() {
+    tool_succeeds run --network torus:3x3 --trace trace.json "$examples/stencil.elf" 8 3
+    [ "$("$trace_events" trace.json program | grep -c ' step [0-9]* 0 i mark ')" = 27 ] || {
+        "$trace_events" trace.json program | grep mark
+        fail "other marks"
+    }
+}
+
+# On a machine that is up each load has its own, or none.
+loads() {
+    tool_succeeds up --name traced --network ring:4
+    tool_succeeds load --name traced "$examples/trees.elf" 100
+    tool_succeeds load --name traced --trace one.json "$examples/trees.elf" 100
+    tool_succeeds load --name traced --trace two.json "$examples/trees.elf" 100
+    tool_succeeds down --name traced
+    "$trace_events" one.json | LC_ALL=C sort >one
+    "$trace_events" two.json | LC_ALL=C sort >two
+    [ -s one ] && cmp one two || fail "another timeline of the second load"
+}
+
+# However a run ends, what the nodes have noted is shown.
+failed_runs() {
+    tool_fails 124 'circle|wait' run --network ring:4 --trace trace.json "$examples/circle.elf"
+    "$trace_events" trace.json >/dev/null || fail "no timeline of programs that stand"
+    tool_fails 3 'no, or not all, records of rank 5: the node is dead' run --network cube:3 --kill 5@run+300ms \
+        --trace trace.json --json result.json "$examples/complete_exchange.elf" 65536 65536 65536 65536
+    [ "$("$json_get" result.json trace missing 0)" = 5 ] || { cat result.json; fail "another node is missing"; }
+    "$trace_events" trace.json | grep -q '^node 0 ' || fail "no records of the others"
+    grep -q '"name":"no records of rank 5"' trace.json || fail "no mark in the timeline"
+}
+
+bad_files() {
+    tool_fails 2 'cannot write the trace /no-such-directory/t.json' run --network cube:1 --trace /no-such-directory/t.json "$examples/hello.elf"
+    tool_fails 2 'cannot write the trace /dev/full: No space left' run -q --network cube:1 --trace /dev/full "$examples/hello.elf"
+    tool_fails 2 'a file for each' run --network cube:1 --trace same.json --json same.json "$examples/hello.elf"
+    tool_fails 2 'no such file' run --network cube:1 --trace gone.json no-such-program.elf
+    [ ! -e gone.json ] || fail "a timeline of a run that there was not"
+}
+
+check "a run on QEMU nodes has the simulator's timeline" same_as_the_simulator
+check "so it has on a busy machine" same_under_load
+check "model times are those without --trace" times_are_those_without
+check "marks of a program are in the timeline" marks
+check "each load has a timeline of its own" loads
+check "a run that fails has one, and says whose records are missing" failed_runs
+check "a file that cannot be written is told" bad_files
+cases_done
