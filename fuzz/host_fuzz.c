@@ -38,6 +38,7 @@
 #include "wire/packet.h"
 #include "wire/message.h"
 #include "wire/plan.h"
+#include "wire/record.h"
 
 enum {
     NODES = 4,
@@ -53,7 +54,7 @@ enum {
     TICK_US = 100 * 1000,
     ALL_ENDED_TICKS = 2000,
     FAULTS_MAX = 64,
-    ROUTED_KINDS = PACKET_PREDICT + 1 - PACKET_ROUTED,
+    ROUTED_KINDS = PACKET_RECORDS + 1 - PACKET_ROUTED,
     PART_BYTES = 3000 /* of a plan: three packets */
 };
 
@@ -356,6 +357,8 @@ static void take_event(const struct controller_event *event)
     CHECK(event->rank < NODES || event->kind == EVENT_BROKEN || event->kind == EVENT_RESTART);
     take_words(event);
     switch (event->kind) {
+    case EVENT_RECORDS: CHECK(event->bytes > 0 && event->bytes % RECORD_BYTES == 0); break;
+    case EVENT_RECORDS_END: CHECK(event->done > 0 && event->done <= NODES); break;
     case EVENT_BOOT_PROGRESS:
         CHECK(owner.booting && event->done <= NODES);
         owner.right = event->done;
@@ -524,6 +527,7 @@ static void load(uint8_t strategy)
     if (job.blocks && (owner.job != JOB_NONE || !controller_quiet(&controller))) {
         return;
     }
+    controller_fetch_stop(&controller);
     free_job();
     make_job(strategy == STRATEGY_PIPELINED ? STRATEGY_PIPELINED : strategy % STRATEGY_PIPELINED);
     load = (struct controller_load){.list = job.list,
@@ -865,6 +869,7 @@ static void operate(struct input *input)
         } else {
             controller_ask(&controller, now_us);
         }
+        (void)controller_fetch(&controller, now_us); /* refused, but between two runs */
         pump();
         break;
     case DO_CANCEL: cancel(input->left & 1); break;

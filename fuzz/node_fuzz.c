@@ -20,6 +20,7 @@
 #include "wire/circuit.h"
 #include "wire/gather.h"
 #include "wire/parcel.h"
+#include "wire/record.h"
 #include "wire/region.h"
 
 enum action {
@@ -415,7 +416,7 @@ static void push_offer(struct input *input)
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
 
-/* How much is there, or: collect it, for anyone; names are few, so that they come again. */
+/* How much is there, what has been noted, or: collect it, for anyone; names are few, so that they come again. */
 static void push_gather(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
@@ -429,7 +430,13 @@ static void push_gather(struct input *input)
                                    .generation = measure.generation,
                                    .base_ns = what & 2 ? input_u32(input) : 0};
 
-    if (what & 4) {
+    if ((what & 12) == 12) {
+        records_ask_pack(body, &(struct records_ask_body){.from = count,
+                                                          .count = what >> 4,
+                                                          .generation = measure.generation});
+        neighbour_packet(neighbour, PACKET_RECORDS_ASK, from, node_id(world.node), body,
+                         RECORDS_ASK_BYTES, &lie);
+    } else if (what & 4) {
         measure_pack(body, &measure);
         neighbour_packet(neighbour, PACKET_MEASURE, from, node_id(world.node), body, MEASURE_BYTES,
                          &lie);

@@ -151,7 +151,7 @@ static void download(struct world *world)
     world_settle(world);
     neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, body.message_bytes, &truth);
     world_settle(world);
-    start_pack(start, &(struct start_body){.attended = true});
+    start_pack(start, &(struct start_body){.attended = true, .records = WORLD_RECORDS});
     neighbour_packet(host, PACKET_START, ID_HOST, 0, start, sizeof start, &truth);
     world_settle(world);
     CHECK(node_program_runs(world->node));
@@ -181,6 +181,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     static uint8_t plans[WORLD_PLAN_BYTES];
     static struct link_counters link_counters[WORLD_PORTS];
     memset(link_counters, 0, sizeof link_counters);
+    static _Alignas(8) uint8_t records[WORLD_RECORD_BYTES];
     struct node_config config = {.links = world->links,
                                  .link_count = WORLD_PORTS,
                                  .program = world->program,
@@ -192,6 +193,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .link_counters = link_counters,
                                  .plans = plans,
                                  .plan_bytes = sizeof plans,
+                                 .records = records,
+                                 .records_bytes = sizeof records,
                                  .incarnation = incarnation,
                                  .payload_checked = payload_checked};
     node_init(world->node, &config);

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     ecube_align();
     uint64_t began = ecube_model_ns();
     for (long i = 0; i < steps; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "step %ld", i);
         ecube_mark(name); /* in the timeline of --trace */
         value = step(dimensions, side, value);

@@ -224,7 +224,7 @@ tool() {
 # What the tool itself said on stderr, without progress, tables, times and advice, each sentence on one line.
 words() {
     sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
-        grep -Ev '^ecube: (boot|download|run|gather|scatter): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download|gather)  |^  |^(bytes/pair|complete exchange)|^ecube: to find wrong uses of memory where they happen, '
+        grep -Ev '^ecube: (boot|download|run|gather|scatter|trace): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download|gather|trace)  |^  |^(bytes/pair|complete exchange)|^ecube: to find wrong uses of memory where they happen, '
 }
 
 # explained_rows - the plans in what ecube plan explain has written into `out`: mark (. for none), time and name, one a line.

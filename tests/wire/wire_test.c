@@ -737,7 +737,7 @@ TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
     for (int kind = 0; kind <= UINT8_MAX; kind++) {
         count += is_kind(kind);
     }
-    assert_int_equal(count, 37);
+    assert_int_equal(count, 39);
     for (int kind = 0; kind < PACKET_ROUTED; kind++) {
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
     }
