@@ -11,8 +11,8 @@
  *               SILENT_US, though asked every ASK_US: EVENT_RECORDS_END, which says so
  *
  * A packet that does not begin where the one before has ended is of an earlier question, or one was
- * lost: it is left alone, and the question repeated. One that is damaged (records_unpack) is counted
- * and left alone likewise.
+ * lost: it is left alone, and the question repeated. One that is damaged (records_unpack) is left
+ * alone likewise, and counted.
  *
  * Nothing here is a circuit, so nothing takes model time, or a link from anybody.
  *

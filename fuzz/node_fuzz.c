@@ -416,7 +416,8 @@ static void push_offer(struct input *input)
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
 
-/* How much is there, what has been noted, or: collect it, for anyone; names are few, so that they come again. */
+/* How much is there, what has been noted, or: collect it, for anyone; names are few, so that they
+ * come again. */
 static void push_gather(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);

@@ -2,8 +2,8 @@
  * timeline.c - records in, events out; and what is no record: phases, measurements, faults.
  *
  * Slices of one track must lie apart or within each other. Steps may overlap, for one is issued
- * ahead of the end of another: each is drawn from the end of the one before on, and says when it was
- * issued. Circuits at their ends, and messages, may overlap too: they are drawn as asynchronous
+ * ahead of the end of another: each is drawn from the end of the one before on, and says when it
+ * was issued. Circuits at their ends, and messages, may overlap too: they are drawn as asynchronous
  * events.
  *
  * Numbers of tracks are unique in the file, not only in their process: viewers take them for those

@@ -68,8 +68,8 @@ void trace_file_async(struct trace_file *file, const struct trace_slice *slice, 
 /* Completes the file; the digest is that of all its bytes. */
 void trace_file_end(struct trace_file *file, uint8_t digest[32]);
 
-/* Writes a text that may hold anything as what stands between the quotes of a JSON string: at most 6
- * bytes for each, and a zero byte. What is no UTF-8 becomes '?'. */
+/* Writes a text that may hold anything as what stands between the quotes of a JSON string: at most
+ * 6 bytes for each, and a zero byte. What is no UTF-8 becomes '?'. */
 void trace_file_escape(char *escaped, const char *text);
 
 /* Completes the file with what is there, and counts nothing: for a handler of a signal. */

@@ -22,12 +22,13 @@
  *   SINK        a circuit at its receiver. begin: the receiver was ready; flow: bytes flow; end:
  *               done. about: enum record_decider; peer: its source; port: its last link
  *   COLLECTIVE  begin, flow: called, and the one before it was over; end: done. about: enum
- *               ecube_operation; bytes: of a block; other: the root; hops: steps; tag: digest of the
- *               plan, or 0; detail: ecube_choice of the algorithm that was asked for, or 0
+ *               ecube_operation; bytes: of a block; other: the root; hops: steps; tag: digest of
+ *               the plan, or 0; detail: ecube_choice of the algorithm that was asked for, or 0
  *   STEP        of a collective. begin: issued; flow: the latest of its circuits flows; end: all
  *               are done. about: the operation; tag: its number, from 0; peer: whom it sends to;
  *               other: who sends to it; ID_UNKNOWN: nobody; bytes: sent
- *   MESSAGE     begin: called; flow, end: done. about: enum record_message; peer: a rank; tag; bytes
+ *   MESSAGE     begin: called; flow, end: done. about: enum record_message; peer: a rank; tag;
+ *               bytes
  *   PROGRAM     begin, flow; end. about: enum record_activity
  *   MARK        begin: set; name: in place of flow to bytes
  *

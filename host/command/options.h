@@ -49,8 +49,8 @@ struct data_arguments {
     const char *standard_input; /* --stdin; NULL: not given */
 };
 
-/* --trace, --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet, --verbose,
- * --check, those of data, and PROGRAM ARGUMENT... */
+/* --trace, --node, --strategy, --x, --explain, --timeout, --output, --files-to, --json, --quiet,
+ * --verbose, --check, those of data, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
