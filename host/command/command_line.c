@@ -220,6 +220,10 @@ void command_line_parse(const struct command_line *line, int argc, char **argv, 
     const struct argp argp = {parse.list, take, line->words, line->text, NULL, line->filter, NULL};
 
     add_rows(&parse, line->options, arguments, 1);
+    if (argc > 1 && strcmp(argv[1], COMMAND_LINE_COMPLETE) == 0) {
+        completion_print(line, parse.rows, parse.count, argv + 2, argc - 2);
+        exit(0);
+    }
     parse.list[parse.count] =
         (struct argp_option){.name = "help", .key = 'h', .doc = "show this help", .group = -1};
     argp_parse(&argp, argc, argv,

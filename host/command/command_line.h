@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/command/completion.h"
+
 struct option_row {
     const char *name;     /* NULL, with help: a headline in front of its group */
     const char *argument; /* as --help shows it; NULL: it goes without a value */
@@ -51,9 +53,13 @@ struct command_line {
     const char *missing; /* what is said when no word is there; NULL: that is right */
     bool in_order;       /* a word is taken before the options behind it are read */
     char *(*filter)(int key, const char *text, void *input); /* argp's help_filter */
+    const struct completion_kind *kinds; /* of its words, for completion; NULL: none of its own */
 };
 
-/* Fills the verb's struct, which holds the defaults. -h is --help. */
+/* Fills the verb's struct, which holds the defaults. -h is --help. With COMMAND_LINE_COMPLETE as
+ * the first word it prints instead what the last one may become (completion.h), and ends the tool.
+ */
+#define COMMAND_LINE_COMPLETE "--complete"
 void command_line_parse(const struct command_line *line, int argc, char **argv, void *arguments);
 
 /* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */

@@ -214,7 +214,7 @@ const struct option_row options_network[] = {
      "default is cube:4)",
      option_text, OPTION_AT(struct machine_arguments, network), .letter = 'm'},
     {"mesh", .help = NULL},
-    {"profile", "NAME|FILE",
+    {"profile", "PROFILE|FILE",
      "the machine whose times are modelled: one that is built in, ipsc860 (default), ipsc2, delta, "
      "t800 or unit, or a file ('ecube profile --help')",
      option_text, OPTION_AT(struct machine_arguments, profile)},
@@ -250,13 +250,13 @@ const struct option_row options_paths[] = {
 
 const struct option_row options_machine[] = {
     {.more = options_map, OPTION_AT(struct machine_arguments, map)},
-    {"algorithm", "NAME",
+    {"algorithm", "ALGORITHM",
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
      option_text, OPTION_AT(struct machine_arguments, algorithm)},
     {"board", "NAME", "what the nodes are (default: the board that the tool was made for)",
      option_text, OPTION_AT(struct machine_arguments, board)},
-    {"links", "MAKER",
+    {"links", "auto|shared|serial",
      "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "
      "lines) or auto, shared if this QEMU and this computer can (default: auto, or what the "
      "environment has in ECUBE_LINKS)",
@@ -404,7 +404,7 @@ const struct option_row options_parts[] = {
 };
 
 const struct option_row options_stdin[] = {
-    {"stdin", "RANKS",
+    {"stdin", "0|all|none",
      "which programs read the tool's standard input, to its end: 0 (rank 0, the default of a file "
      "or a pipe), all or none, for example in a loop of the shell that reads a list itself",
      option_text, OPTION_AT(struct data_arguments, standard_input)},
@@ -427,7 +427,7 @@ const struct option_row options_load[] = {
      "the program named next is for these nodes, for example 3,8-15; the one without is for all "
      "others; repeatable",
      take_nodes, .at = 0},
-    {"strategy", "NAME",
+    {"strategy", "STRATEGY",
      "download by decremental (default), scatter, sequential, sequential-scatter, pipelined, or "
      "auto, the fastest that nodes have memory for",
      option_text, OPTION_AT(struct load_arguments, strategy)},
@@ -462,7 +462,7 @@ const struct option_row options_load[] = {
 };
 
 const struct option_row options_name[] = {
-    {"name", "NAME", "which machine, when several are up", option_text,
+    {"name", "MACHINE", "which machine, when several are up", option_text,
      OPTION_AT(struct name_arguments, name)},
     {0},
 };

@@ -215,15 +215,15 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct sim_arguments, options.messages), .low = 1, .high = MESSAGES_MAX},
     {"parameter", "P", options_parameter_words, option_text,
      OPTION_AT(struct sim_arguments, parameter)},
-    {"algorithm", "NAME",
+    {"algorithm", "ALGORITHM",
      "the algorithm of the collective, or of those of a program's that have it (default: the "
      "cheapest for each size; 'ecube plan list' has the names)",
      option_text, OPTION_AT(struct sim_arguments, options.algorithm)},
-    {"type", "T",
+    {"type", "TYPE",
      "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "
      "(int32, int64, float or double)+int32 (default int32)",
      option_text, OPTION_AT(struct sim_arguments, type)},
-    {"operator", "O",
+    {"operator", "OPERATOR",
      "what combines them: sum (default), product, min or max; of integers also logical-and, "
      "logical-or, logical-xor, bitwise-and, bitwise-or, bitwise-xor; of pairs minloc or maxloc",
      option_text, OPTION_AT(struct sim_arguments, operator_)},
@@ -231,7 +231,7 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct sim_arguments, options.seed), .high = INT64_MAX},
     {"shuffle", "S", "events of one time happen in an order drawn from S", option_whole,
      OPTION_AT(struct sim_arguments, options.shuffle), .low = 1, .high = UINT64_MAX},
-    {"contents", "KIND",
+    {"contents", "checked|shared|auto",
      "checked: keep and check every byte; shared: nodes share one block, and links do not copy it; "
      "auto (default): checked when memory allows",
      take_contents, OPTION_AT(struct sim_arguments, options.contents)},
@@ -258,7 +258,7 @@ static const struct option_row option_rows[] = {
      "with the options of a run that failed: stop when this event has happened, and say what came "
      "before it",
      take_replay, OPTION_AT(struct sim_arguments, options), .low = 1, .high = UINT64_MAX},
-    {"strategy", "NAME",
+    {"strategy", "STRATEGY",
      "of a program's download: decremental (default), scatter, sequential, sequential-scatter, "
      "pipelined, or auto, the fastest that nodes have memory for",
      option_text, OPTION_AT(struct sim_arguments, strategy)},
@@ -332,6 +332,16 @@ static const struct option_row option_rows[] = {
     {0},
 };
 
+static void list_scenarios(struct completion *completion)
+{
+    for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
+        completion_offer(completion, sim_scenario_name((enum sim_scenario)i));
+    }
+    completion_list_operations(completion);
+}
+
+static const struct completion_kind kinds[] = {{"SCENARIO", list_scenarios}, {0}};
+
 const struct command_line sim_line = {
     option_rows,
     .words = "SCENARIO|PROGRAM [ARGUMENT...]",
@@ -358,6 +368,7 @@ const struct command_line sim_line = {
     .take_word = take_word,
     .in_order = true,
     .filter = options_name_operations,
+    .kinds = kinds,
 };
 
 /* Reads what follows the @: T, or a phase and T. */

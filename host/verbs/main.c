@@ -13,6 +13,7 @@
 #include "host/console/message.h"
 #include "host/console/terminal.h"
 #include "host/console/version.h"
+#include "host/command/command_line.h"
 #include "host/command/plan_shelf.h"
 #include "host/command/verbs.h"
 
@@ -85,6 +86,34 @@ static int print_help(FILE *file)
     return 0;
 }
 
+/* What may be in a verb's place; NULL behind the last. */
+static const char *name_first_word(unsigned index)
+{
+    static const char *const others[] = {"help", "--help", "--version", NULL};
+
+    return index < VERB_COUNT ? verbs[index].name : others[index - VERB_COUNT];
+}
+
+/* ecube complete WORD...: for the shells' completion, what the last word may become. */
+static int complete(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    const struct verb *verb;
+    struct choice choice;
+    char marker[] = COMMAND_LINE_COMPLETE;
+
+    if (argc <= 2 || (strcmp(name, "help") == 0 && argc == 3)) {
+        completion_print_names(argc > 1 ? argv[argc - 1] : "", name_first_word);
+        return 0;
+    }
+    verb = find_verb(&choice, name);
+    if (!verb) {
+        return 0;
+    }
+    argv[1] = marker;
+    return run_verb(verb, argc, argv);
+}
+
 /* Without these three the first sockets would take their numbers, and what is printed would go
  * there. What is written to a closed one fails, as it should. */
 static void fill_standard_descriptors(void)
@@ -129,6 +158,9 @@ int main(int argc, char **argv)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
         (strcmp(word, "help") == 0 && argc == 2)) {
         return print_help(stdout);
+    }
+    if (strcmp(word, "complete") == 0) {
+        return check_printed(complete(argc - 1, argv + 1));
     }
     bool help = strcmp(word, "help") == 0;
     const char *name = help ? argv[2] : word;

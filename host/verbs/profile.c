@@ -89,7 +89,7 @@ static const struct option_row option_rows[] = {
 
 static const struct command_line command_line = {
     option_rows,
-    .words = "list\nshow NAME|FILE\nfit TABLE",
+    .words = "list\nshow PROFILE|FILE\nfit TABLE",
     .text =
         "The machines whose time the model clock shows. `list` prints those that are built in, and "
         "where their numbers are from. `show` writes one as JSON, as --profile takes it back: "
@@ -316,8 +316,9 @@ int verb_profile(int argc, char **argv)
     case ACTION_SHOW: status = show(&arguments, &message); break;
     case ACTION_FIT: status = fit(&arguments, &message); break;
     default:
-        status = message_set(&message, "say what to do: ecube profile list, show NAME|FILE, or fit "
-                                       "TABLE");
+        status =
+            message_set(&message, "say what to do: ecube profile list, show PROFILE|FILE, or fit "
+                                  "TABLE");
     }
     return status == 0 ? 0 : message_print(&message);
 }
