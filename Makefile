@@ -324,7 +324,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(OPENOCD_BOARD)
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
-all: $(MACHINE) $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
+all: $(MACHINE) $(B)/man/made $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
 
 ## boot a 16-node hypercube and run the complete exchange on it (NETWORK=cube:D, SIZES="bytes ...")
 run: $(MACHINE)
@@ -552,6 +552,11 @@ $(SDK_HOME)/compiler: $(B)/$(BOARD)/flags
 
 $(B)/ecube-cc: lib/ecube-cc $(B)/board
 	$(Q)sed 's/@BOARD@/$(BOARD)/' $< >$@ && chmod 755 $@
+
+$(B)/man/made: $(B)/ecube $(B)/ecube-cc $(PUBLIC_HEADERS) $(call in,scripts,man.sh man-header.awk man-help.awk man-roff.awk)
+	@echo "  man   $(@D)"
+	$(Q)scripts/man.sh $(B)
+	@touch $@
 
 $(B)/$(BOARD)/node.ld: linker/node.ld.S board/$(BOARD)/board.h | $(PACKAGES)
 	@mkdir -p $(@D)

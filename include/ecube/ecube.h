@@ -138,7 +138,7 @@ int ecube_size(void);
 /* The number of dimensions of a cube, of 2^ecube_dims() nodes; ECUBE_E_NETWORK elsewhere. */
 int ecube_dims(void);
 /*
- * Where ranks lie: in the machine's network, or (ecube run --map, --as) in the one that they form.
+ * Where ranks lie. In the machine's network, or (ecube run --map, --as) in the one that they form.
  * Dimension 0 is the last number of the network's name, which varies fastest with
  * the rank; in a cube it is bit 0 of the rank.
  */
@@ -398,7 +398,7 @@ int ecube_ascend(void *elements, uint32_t count, uint32_t element_bytes, uint32_
                  const struct ecube_computation *computation);
 uint32_t ecube_iterations(uint32_t count);
 
-/* The same, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
+/* Collectives, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
 int ecube_barrier_start(struct ecube_request *request);
 int ecube_align_start(struct ecube_request *request);
 int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request);
