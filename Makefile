@@ -401,7 +401,7 @@ check: all $(call native,$(ROOMS))
 format:
 	@scripts/check-format.sh --fix
 
-## copy the tool, the compiler wrapper, headers and images to PREFIX (default /usr/local; DESTDIR is honoured)
+## copy the tool, the compiler wrapper, headers, images, man pages, completion and examples to PREFIX (default /usr/local; DESTDIR is honoured)
 install: all
 	scripts/install.sh $(B) $(BOARD) "$(DESTDIR)$(PREFIX)"
 

@@ -2,13 +2,17 @@
 # install.sh BUILD BOARD PREFIX - copies what a user needs; install.sh --remove PREFIX takes it away again, and of the folders
 # round it those that it has made and that are empty.
 #
-# lib/ecube/folders names them: bin, lib, include; 0 for PREFIX itself, 1 for the folder above it, and so on.
+# lib/ecube/folders names them: bin, lib, include, those below share; 0 for PREFIX itself, 1 for the folder above it, and so
+# on. lib/ecube/pages names the man pages.
 set -eu
 cd "$(dirname "$0")/.."
+# Those that others put files into as well; what is in a folder comes before it.
+folders="bin lib include share/man/man1 share/man/man3 share/man share/bash-completion/completions share/bash-completion
+    share/zsh/site-functions share/zsh share"
 
 # Prints the folders that there are not yet.
 missing_folders() {
-    for folder in bin lib include; do
+    for folder in $folders; do
         [ -d "$prefix/$folder" ] || echo "$folder"
     done
     at=$prefix level=0
@@ -20,7 +24,7 @@ missing_folders() {
 
 # remove_folders FOLDER... - as they stand in the list; what holds files of others stays.
 remove_folders() {
-    for folder in bin lib include; do
+    for folder in $folders; do
         case " $* " in *" $folder "*) rmdir "$prefix/$folder" 2>/dev/null || : ;; esac
     done
     at=$prefix level=0
@@ -32,8 +36,12 @@ remove_folders() {
 if [ "$1" = --remove ]; then
     prefix=$2
     made=$(cat "$prefix/lib/ecube/folders" 2>/dev/null || :)
-    rm -f "$prefix/bin/ecube" "$prefix/bin/ecube-cc"
-    rm -rf "$prefix/lib/ecube" "$prefix/include/ecube"
+    for page in $(cat "$prefix/lib/ecube/pages" 2>/dev/null || :); do
+        rm -f "$prefix/share/man/$page"
+    done
+    rm -f "$prefix/bin/ecube" "$prefix/bin/ecube-cc" "$prefix/share/bash-completion/completions/ecube" \
+        "$prefix/share/zsh/site-functions/_ecube"
+    rm -rf "$prefix/lib/ecube" "$prefix/include/ecube" "$prefix/share/ecube"
     # shellcheck disable=SC2086 -- names without spaces
     remove_folders $made
     exit 0
@@ -58,6 +66,24 @@ if [ -d "$build/native/lib" ]; then
     install -m 644 "$build"/examples/*.so "$prefix/lib/ecube/examples/"
 fi
 install -m 644 include/ecube/*.h "$prefix/include/ecube/"
+
+(cd "$build/man" && ls man1/* man3/*) >"$prefix/lib/ecube/pages"
+while read -r page; do
+    install -D -m 644 "$build/man/$page" "$prefix/share/man/$page"
+done <"$prefix/lib/ecube/pages"
+install -D -m 644 host/command/ecube.bash "$prefix/share/bash-completion/completions/ecube"
+install -D -m 644 host/command/ecube.zsh "$prefix/share/zsh/site-functions/_ecube"
+
+# The sources of the examples, which find each other from their own top. examples/data is for this computer.
+home=$prefix/share/ecube/examples
+rm -rf "$home"
+install -D -m 644 scripts/examples.mk "$home/Makefile"
+for source in examples/*/*.[ch]; do
+    [ "${source#examples/data/}" = "$source" ] || continue
+    install -d "$home/$(basename "$(dirname "$source")")"
+    sed -e 's|#include "examples/|#include "|' -e 's|#include "include/ecube/ecube.h"|#include <ecube.h>|' \
+        "$source" >"$home/${source#examples/}"
+done
 for folder in $made; do
     echo "$folder"
 done >>"$prefix/lib/ecube/folders"

@@ -1,0 +1,75 @@
+# What make install puts beside the tool: man pages, completion, and examples that are made against the installed tree.
+# class: busy
+. tests/system/testing.sh
+
+# installs - into `prefix`; its programs are the first in PATH.
+installs() {
+    sh "$source_tree/scripts/install.sh" "$build" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
+    PATH=$PWD/prefix/bin:$PATH
+}
+
+removes() {
+    sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix" || fail "uninstall fails"
+    [ ! -e prefix ] || fail "left: $(find prefix)"
+}
+
+# Pages that lead to others find them below the same folder.
+pages_and_completion() {
+    installs
+    for page in man1/ecube.1 man1/ecube-run.1 man1/ecube-cc.1 man3/ecube.h.3 man3/ecube_send.3; do
+        cmp "$build/man/$page" "prefix/share/man/$page" || fail "$page"
+    done
+    (cd prefix/share/man && groff -ww -man -Tascii man3/ecube_iprobe.3) >drawn 2>&1
+    grep -q ecube_probe drawn || { cat drawn; fail "a page that leads to another"; }
+    bash -c '. prefix/share/bash-completion/completions/ecube && complete -p ecube' | grep -q _ecube || fail "bash's completion"
+    head -n 1 prefix/share/zsh/site-functions/_ecube | grep -qx '#compdef ecube' || fail "zsh's completion"
+    touch prefix/share/man/man1/other.1
+    sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix" || fail "uninstall fails"
+    [ "$(find prefix -type f)" = prefix/share/man/man1/other.1 ] || fail "left: $(find prefix)"
+}
+
+# copies_examples - as the Makefile's head says, to a folder of another name.
+copies_examples() {
+    installs
+    cp -R prefix/share/ecube/examples mine
+    cd mine || exit 1
+}
+
+examples_are_made() {
+    copies_examples
+    make hello.elf stencil.elf jacobi.elf >log 2>&1 || { cat log; fail "make"; }
+    ! grep -q warning log || { cat log; fail "a warning"; }
+    ecube run --network cube:1 hello.elf >out 2>err || { cat err; fail "hello"; }
+    [ "$(grep -c 'hello from node' out)" -eq 2 ] || { cat out; fail "hello's output"; }
+    ecube run --network ring:2 stencil.elf >out 2>err || { cat err; fail "stencil"; }
+    # One of one's own, beside the Makefile.
+    printf '#include <ecube.h>\n#include <stdio.h>\nint main(void) { return puts("mine") < 0; }\n' >own.c
+    make own.elf >log 2>&1 || { cat log; fail "make own.elf"; }
+    ecube run --network cube:0 own.elf | grep -q mine || fail "own.elf"
+    cd .. && removes
+}
+
+native_examples_are_made() {
+    copies_examples
+    make hello.so >log 2>&1 || { cat log; fail "make"; }
+    ecube sim --network cube:4 ./hello.so >out 2>err || { cat err; fail "hello"; }
+    [ "$(grep -c 'hello from node' out)" -eq 16 ] || { cat out; fail "hello's output"; }
+}
+
+# Each that the tree has, but those of this computer (examples/data).
+all_examples_are_made() {
+    copies_examples
+    make >log 2>&1 || { cat log; fail "make"; }
+    for program in "$build"/examples/*.elf; do
+        [ -f "$(basename "$program")" ] || fail "there is no $(basename "$program")"
+    done
+    make clean >/dev/null
+    [ -z "$(find . -name '*.elf')" ] || fail "make clean leaves programs"
+}
+
+check "man pages and completion are installed, and removed without those of others" pages_and_completion
+check "installed examples are made and run, and a program beside them" examples_are_made
+check_native "installed examples are made for the simulator" native_examples_are_made
+# Thirty programs are compiled.
+check_long "all examples are made against the installed tree" all_examples_are_made
+cases_done
