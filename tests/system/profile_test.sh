@@ -203,7 +203,7 @@ bad_profiles() {
 }
 
 bad_words() {
-    tool_fails 2 'say what to do: ecube profile list, show NAME' profile
+    tool_fails 2 'say what to do: ecube profile list, show PROFILE' profile
     tool_fails 2 "'shwo': did you mean ecube profile show\?" profile shwo
     tool_fails 2 "'7': use list, show or fit" profile 7
     tool_fails 2 'name a profile or its file' profile show
