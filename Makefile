@@ -119,11 +119,13 @@ JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
 	$(call in,jtag/daemon,chain_port.c daemon.c debug_node.c main.c notice.c notifier.c) \
 	$(call in,jtag/socket,peer.c wire.c) \
 	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
-EXAMPLES := examples/algorithms/algorithms.c examples/cannon/cannon.c examples/circle/circle.c examples/collectives/collectives.c \
+EXAMPLES := examples/algorithms/algorithms.c examples/cannon/cannon.c examples/circle/circle.c \
 	examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/fir/fir.c \
 	examples/hello/hello.c examples/image/image.c examples/match/match.c examples/merge_sort/merge_sort.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/paths/paths.c \
 	examples/power/power.c examples/prefix/prefix.c examples/primes/primes.c examples/ring/ring.c examples/rotate/rotate.c examples/sample_sort/sample_sort.c examples/smooth/smooth.c examples/stencil/stencil.c \
 	examples/transpose/transpose.c examples/trees/trees.c examples/tridiagonal/tridiagonal.c
+# Of two sources.
+COLLECTIVES_EXAMPLE := $(call in,examples/collectives,collectives.c messages.c)
 # Those that share sources.
 LINEAR_ALGEBRA := $(call in,examples/linear_algebra,banded.c conjugate_gradient.c jacobi.c matrix_matrix.c matrix_vector.c points.c qr.c scattered.c vectors.c)
 LINEAR_SHARED := $(call in,examples/linear_algebra,grid.c linear.c)
@@ -299,8 +301,8 @@ SDK := $(call in,$(SDK_HOME),libecube.a libecube-check.a check.wrap crt0.o progr
 NEWLIB_HOST := $(B)/native/newlib
 NATIVE_HOME := $(B)/native/lib
 NATIVE_SDK := $(call in,$(NATIVE_HOME),libecube.a libecube-check.a check.wrap start.o compiler node_macros.h) $(NEWLIB_HOST)/made $(SDK_HOME)/native.ld $(B)/ecube-cc
-EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).so))
-EXAMPLE_ELFS := $(foreach e,$(EXAMPLES) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).elf)
+EXAMPLE_SOS := $(if $(NATIVE),$(foreach e,$(EXAMPLES) $(firstword $(COLLECTIVES_EXAMPLE)) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).so))
+EXAMPLE_ELFS := $(foreach e,$(EXAMPLES) $(firstword $(COLLECTIVES_EXAMPLE)) $(LINEAR_ALGEBRA),$(B)/examples/$(basename $(notdir $(e))).elf)
 NATIVE_SOS := $(if $(NATIVE),$(foreach p,$(NATIVE_TWINS) $(CHECKED_PROGRAM) $(NATIVE_PROGRAMS),$(B)/tests/programs/$(basename $(notdir $(p))).so))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
@@ -580,6 +582,8 @@ $(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
 	$(Q)$(B)/ecube-cc --native -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
+$(eval $(call native_program_rule,examples/collectives.so,$(COLLECTIVES_EXAMPLE),-iquote .))
+$(call in,$(B)/examples,collectives.elf collectives.so): examples/collectives/messages.h
 $(foreach e,$(LINEAR_ALGEBRA),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e) $(LINEAR_SHARED),-iquote .)))
 $(foreach e,$(LINEAR_ALGEBRA),$(call in,$(B)/examples,$(basename $(notdir $(e))).elf $(basename $(notdir $(e))).so)): $(call in,examples/linear_algebra,grid.h linear.h)
 $(foreach p,$(NATIVE_TWINS),$(eval $(call native_program_rule,tests/programs/$(basename $(notdir $(p))).so,$(p),-iquote board/$(BOARD))))
@@ -591,6 +595,7 @@ $(B)/tests/lib/native_data_test: | $(call in,$(B)/tests/programs,native_data.so 
 $(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
 $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
+$(eval $(call program_rule,examples/collectives.elf,$(COLLECTIVES_EXAMPLE),-iquote .))
 $(foreach e,$(LINEAR_ALGEBRA),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e) $(LINEAR_SHARED),-iquote .)))
 # What these must not touch lies where the board says.
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p),-iquote board/$(BOARD))))

@@ -1,13 +1,18 @@
 /*
- * collectives.c - measures any collective by its name, at several sizes, and checks each byte.
+ * collectives.c - measures any collective, or pattern of messages (messages.h), by its name, at
+ * several sizes, and checks each byte. `ecube bench` runs it.
  *
- *   collectives OPERATION [BYTES]...      default: 16 100 1000
+ *   collectives [--iterations N] OPERATION[,OPERATION]... [BYTES]...      default: 16 100 1000
  *
- * BYTES are those of a block, or of a vector; vectors that are combined are sums of integers of 32
- * bits. The root is rank 0, a shift goes to the next rank, a reversal mirrors all dimensions. Each
- * size is one line of the run's result table, with the time of the slowest node. The scenario of
- * the same name in `ecube sim` has the same; an exchangev goes by the plan for blocks of 1,000
- * bytes, whatever its own are. Exit status 1 when a byte is wrong.
+ * BYTES are those of a block, of a vector or of a message; vectors that are combined are sums of
+ * integers of 32 bits. The root is rank 0, a shift goes to the next rank, a reversal mirrors all
+ * dimensions. Each size is one line of the run's result table, with the time of the slowest node.
+ * The scenario of the same name in `ecube sim` has the same; an exchangev goes by the plan for
+ * blocks of 1,000 bytes, whatever its own are. Exit status 1 when a byte is wrong.
+ *
+ * With --iterations each size is run once more, at first, when its plan may have to be made; then N
+ * times, of which the wall time is the median. Model time is the same in all of them; were it not,
+ * the one that is not as predicted would be shown.
  *
  * Block b of rank s has the byte 37 s + 101 b + 7 i + i / 256 at place i. What is combined has the
  * integer (b count + i + 1) (2 s + 1) there, as the first k odd numbers have the sum k k: that of
@@ -19,32 +24,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/collectives/messages.h"
+
 /* What a rank has before or after: a block, or one for every rank, or movement. */
-enum span { NOTHING, ONE, ONE_AT_ROOT, ALL, ALL_AT_ROOT, MOVEMENTS };
+enum span { NOTHING, ONE, ONE_AT_ROOT, ALL, ALL_AT_ROOT, MOVEMENTS, MESSAGES };
 
 static const struct operation {
     const char *name;
     enum ecube_operation number;
     enum span sends, receives;
     int combines;
+    enum pattern pattern;
 } operations[] = {
-    {"barrier", ECUBE_BARRIER, NOTHING, NOTHING, 0},
-    {"broadcast", ECUBE_BROADCAST, ONE_AT_ROOT, ONE, 0},
-    {"scatter", ECUBE_SCATTER, ALL_AT_ROOT, ONE, 0},
-    {"gather", ECUBE_GATHER, ONE, ALL_AT_ROOT, 0},
-    {"exchange", ECUBE_EXCHANGE, ALL, ALL, 0},
-    {"allgather", ECUBE_ALLGATHER, ONE, ALL, 0},
-    {"reduce", ECUBE_REDUCE, ONE, ONE_AT_ROOT, 1},
-    {"allreduce", ECUBE_ALLREDUCE, ONE, ONE, 1},
-    {"reduce_scatter", ECUBE_REDUCE_SCATTER, ALL, ONE, 1},
-    {"scan", ECUBE_SCAN, ONE, ONE, 1},
-    {"shift", ECUBE_SHIFT, ONE, ONE, 0},
-    {"reverse", ECUBE_REVERSE, ONE, ONE, 0},
-    {"exchangev", ECUBE_EXCHANGEV, ALL, ALL, 0},
-    {"all_to_some", ECUBE_ALL_TO_SOME, MOVEMENTS, MOVEMENTS, 0},
+    {"barrier", ECUBE_BARRIER, NOTHING, NOTHING, 0, NO_PATTERN},
+    {"broadcast", ECUBE_BROADCAST, ONE_AT_ROOT, ONE, 0, NO_PATTERN},
+    {"scatter", ECUBE_SCATTER, ALL_AT_ROOT, ONE, 0, NO_PATTERN},
+    {"gather", ECUBE_GATHER, ONE, ALL_AT_ROOT, 0, NO_PATTERN},
+    {"exchange", ECUBE_EXCHANGE, ALL, ALL, 0, NO_PATTERN},
+    {"allgather", ECUBE_ALLGATHER, ONE, ALL, 0, NO_PATTERN},
+    {"reduce", ECUBE_REDUCE, ONE, ONE_AT_ROOT, 1, NO_PATTERN},
+    {"allreduce", ECUBE_ALLREDUCE, ONE, ONE, 1, NO_PATTERN},
+    {"reduce_scatter", ECUBE_REDUCE_SCATTER, ALL, ONE, 1, NO_PATTERN},
+    {"scan", ECUBE_SCAN, ONE, ONE, 1, NO_PATTERN},
+    {"shift", ECUBE_SHIFT, ONE, ONE, 0, NO_PATTERN},
+    {"reverse", ECUBE_REVERSE, ONE, ONE, 0, NO_PATTERN},
+    {"exchangev", ECUBE_EXCHANGEV, ALL, ALL, 0, NO_PATTERN},
+    {"all_to_some", ECUBE_ALL_TO_SOME, MOVEMENTS, MOVEMENTS, 0, NO_PATTERN},
+    {"latency", ECUBE_OPERATIONS, MESSAGES, MESSAGES, 0, LATENCY},
+    {"bandwidth", ECUBE_OPERATIONS, MESSAGES, MESSAGES, 0, BANDWIDTH},
+    {"both_ways", ECUBE_OPERATIONS, MESSAGES, MESSAGES, 0, BOTH_WAYS},
+    {"message_rate", ECUBE_OPERATIONS, MESSAGES, MESSAGES, 0, MESSAGE_RATE},
+    {"incast", ECUBE_OPERATIONS, MESSAGES, MESSAGES, 0, INCAST},
 };
 
-enum { OPERATIONS = sizeof operations / sizeof operations[0], BYTES_MAX = 1 << 24 };
+enum {
+    OPERATIONS = sizeof operations / sizeof operations[0],
+    BYTES_MAX = 1 << 24,
+    ITERATIONS_MAX = 10000
+};
 
 /* What a run of an operation works with. */
 struct buffers {
@@ -53,15 +70,21 @@ struct buffers {
     uint32_t bytes;
 };
 
-/* What has been measured: of a rank, and then of all. */
+/* What has been measured: of a rank, and then of all. Behind it stand, for each time that the
+ * operation was run, model time and wall time. */
 struct outcome {
-    uint64_t steps, model_ns, wall_ns;
+    uint64_t steps, hops, wrong;
+    uint64_t ns[];
 };
 
-static uint32_t blocks_of(enum span span)
+static uint32_t blocks_of(const struct operation *operation, int receives)
 {
+    enum span span = receives ? operation->receives : operation->sends;
     int here = span == ONE || span == ALL || ecube_rank() == 0;
 
+    if (span == MESSAGES) {
+        return receives ? messages_received(operation->pattern) : messages_sent(operation->pattern);
+    }
     if (span == MOVEMENTS) {
         return ecube_movements((uint32_t)ecube_size());
     }
@@ -94,6 +117,9 @@ static uint32_t source_of(const struct operation *operation, uint32_t number)
 {
     uint32_t rank = (uint32_t)ecube_rank(), size = (uint32_t)ecube_size();
 
+    if (operation->pattern != NO_PATTERN) {
+        return messages_source(operation->pattern, number);
+    }
     switch (operation->number) {
     case ECUBE_SHIFT: return (rank + size - 1) % size;
     case ECUBE_REVERSE: return size - 1 - rank;
@@ -104,11 +130,11 @@ static uint32_t source_of(const struct operation *operation, uint32_t number)
 
 static void fill(const struct operation *operation, const struct buffers *buffers)
 {
-    uint32_t bytes = buffers->bytes, count = blocks_of(operation->sends);
+    uint32_t bytes = buffers->bytes, count = blocks_of(operation, 0);
     uint32_t rank = (uint32_t)ecube_rank();
     unsigned char *send = buffers->send;
 
-    memset(buffers->receive, 0xee, (size_t)blocks_of(operation->receives) * bytes);
+    memset(buffers->receive, 0xee, (size_t)blocks_of(operation, 1) * bytes);
     if (operation->number == ECUBE_BROADCAST) {
         send = buffers->receive; /* where it is, it stays */
     }
@@ -124,7 +150,7 @@ static void fill(const struct operation *operation, const struct buffers *buffer
 
 static uint64_t count_wrong(const struct operation *operation, const struct buffers *buffers)
 {
-    uint32_t bytes = buffers->bytes, count = blocks_of(operation->receives);
+    uint32_t bytes = buffers->bytes, count = blocks_of(operation, 1);
     uint32_t rank = (uint32_t)ecube_rank();
     uint32_t ranks = operation->number == ECUBE_SCAN ? rank + 1 : (uint32_t)ecube_size();
     uint32_t own = operation->sends >= ALL ? rank : 0; /* which of a sender's blocks is for here */
@@ -133,6 +159,7 @@ static uint64_t count_wrong(const struct operation *operation, const struct buff
     for (uint32_t block = 0; block < count; block++) {
         uint32_t source = source_of(operation, block);
         own = operation->sends == MOVEMENTS ? block : own;
+        own = operation->pattern ? messages_number(operation->pattern, block) : own;
         for (uint32_t at = 0; at < bytes; at++) {
             wrong += buffers->receive[(size_t)block * bytes + at] !=
                      byte_of(operation, bytes, source, ranks, own, at);
@@ -172,74 +199,181 @@ static void begin(const struct operation *operation, const struct buffers *buffe
     }
 }
 
-/* At rank 0: one line of the result table. */
-static void report(const struct operation *operation, uint32_t bytes, const struct outcome *worst,
-                   uint64_t wrong)
+/* Runs it; steps of messages are how many this rank sends. */
+static void run(const struct operation *operation, const struct buffers *buffers,
+                struct outcome *outcome)
 {
-    int combines = operation->combines, shifts = operation->number == ECUBE_SHIFT;
-    struct ecube_prediction prediction;
+    struct ecube_request request;
+    struct ecube_status status;
 
-    if (ecube_rank() != 0) {
+    if (operation->pattern) {
+        messages_run(operation->pattern, buffers->send, buffers->receive, buffers->bytes);
+        outcome->steps = messages_sent(operation->pattern);
         return;
     }
-    ecube_predict(operation->number, shifts && ecube_size() > 1, bytes, combines ? ECUBE_INT32 : 0,
-                  &prediction);
+    begin(operation, buffers, &request);
+    ecube_wait(&request, &status);
+    outcome->steps = status.steps;
+}
+
+/* The i-th time. A message that goes to and fro needs no common begin, and takes half of that; the
+ * last rank waits for the first one as well, so it has no time of its own. */
+static void run_once(const struct operation *operation, const struct buffers *buffers, unsigned i,
+                     struct outcome *outcome)
+{
+    int to_and_fro = operation->pattern == LATENCY;
+
+    fill(operation, buffers);
+    if (!to_and_fro || i == 0) {
+        ecube_align();
+    }
+    uint64_t model_ns = ecube_model_ns(), wall_ns = ecube_wall_ns();
+    run(operation, buffers, outcome);
+    int divisor = to_and_fro ? 2 : 1, counts = !to_and_fro || ecube_rank() == 0;
+    outcome->ns[2 * i] = counts ? (ecube_model_ns() - model_ns) / divisor : 0;
+    outcome->ns[2 * i + 1] = counts ? (ecube_wall_ns() - wall_ns) / divisor : 0;
+    outcome->wrong += count_wrong(operation, buffers);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* At rank 0: what all have. The slowest's times count, the longest way, all bytes that are wrong;
+ * the most steps, but of messages all. */
+static void merge(const struct operation *operation, unsigned times, const struct outcome *outcomes,
+                  struct outcome *all)
+{
+    size_t words = sizeof *all / sizeof(uint64_t) + 2 * times;
+
+    memset(all, 0, words * sizeof(uint64_t));
+    for (int rank = 0; rank < ecube_size(); rank++) {
+        const struct outcome *one =
+            (const struct outcome *)((const uint64_t *)outcomes + (size_t)rank * words);
+        all->steps = operation->pattern ? all->steps + one->steps : larger(all->steps, one->steps);
+        all->hops = larger(all->hops, one->hops);
+        all->wrong += one->wrong;
+        for (unsigned i = 0; i < 2 * times; i++) {
+            all->ns[i] = larger(all->ns[i], one->ns[i]);
+        }
+    }
+    all->steps = operation->pattern == LATENCY ? 1 : all->steps;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void predict(const struct operation *operation, uint32_t bytes, uint64_t hops,
+                    struct ecube_prediction *prediction)
+{
+    int combines = operation->combines, shifts = operation->number == ECUBE_SHIFT;
+
+    if (operation->pattern) {
+        messages_predict(operation->pattern, bytes, (uint32_t)hops, prediction);
+    } else {
+        ecube_predict(operation->number, shifts && ecube_size() > 1, bytes,
+                      combines ? ECUBE_INT32 : 0, prediction);
+    }
+}
+
+/* At rank 0: one line of the result table. */
+static void report(const struct operation *operation, uint32_t bytes, unsigned times,
+                   const struct outcome *all, uint64_t *walls_ns)
+{
+    unsigned skipped = times > 1, counted = times - skipped, odd = 0;
+    struct ecube_prediction prediction;
+
+    predict(operation, bytes, all->hops, &prediction);
+    while (odd + 1 < times && all->ns[2 * odd] == prediction.model_ns) {
+        odd++;
+    }
+    for (unsigned i = 0; i < counted; i++) {
+        walls_ns[i] = all->ns[2 * (i + skipped) + 1];
+    }
+    qsort(walls_ns, counted, sizeof *walls_ns, compare);
     struct ecube_report line = {
         .name = operation->name,
         .bytes = bytes,
-        .steps = worst->steps,
-        .model_ns = worst->model_ns,
+        .steps = all->steps,
+        .model_ns = all->ns[2 * odd],
         .predicted_ns = prediction.model_ns,
         .bound_ns = prediction.bound_ns,
-        .wall_ns = worst->wall_ns,
-        .wrong = wrong,
+        .wall_ns = walls_ns[counted / 2],
+        .wrong = all->wrong,
     };
     ecube_report(&line);
 }
 
-/* Runs it once; how many bytes are wrong on all nodes together. */
-static uint64_t measure(const struct operation *operation, const struct buffers *buffers)
+static size_t outcome_bytes(unsigned times)
 {
-    struct ecube_request request;
-    struct ecube_status status;
-    struct outcome worst;
-    uint64_t wrong, all_wrong;
+    return sizeof(struct outcome) + 2 * times * sizeof(uint64_t);
+}
 
-    fill(operation, buffers);
-    ecube_align();
-    uint64_t model_ns = ecube_model_ns(), wall_ns = ecube_wall_ns();
-    begin(operation, buffers, &request);
-    ecube_wait(&request, &status);
-    struct outcome mine = {.steps = status.steps,
-                           .model_ns = ecube_model_ns() - model_ns,
-                           .wall_ns = ecube_wall_ns() - wall_ns};
-    wrong = count_wrong(operation, buffers);
-    ecube_allreduce(&mine, &worst, sizeof mine / sizeof(uint64_t), ECUBE_UINT64, ECUBE_MAX);
-    ecube_allreduce(&wrong, &all_wrong, 1, ECUBE_UINT64, ECUBE_SUM);
-    report(operation, buffers->bytes, &worst, all_wrong);
-    return all_wrong;
+/* What `measure` works with: this rank's outcome, that of all and, at rank 0, each one's. */
+static size_t scratch_bytes(unsigned times)
+{
+    return outcome_bytes(times) * (ecube_rank() == 0 ? (size_t)ecube_size() + 2 : 2);
+}
+
+/* How many bytes are wrong here, and at rank 0 on all nodes together. */
+static uint64_t measure(const struct operation *operation, const struct buffers *buffers,
+                        unsigned times, void *scratch)
+{
+    uint32_t bytes = (uint32_t)outcome_bytes(times);
+    struct outcome *mine = scratch, *all = (struct outcome *)((char *)scratch + bytes);
+    struct outcome *each = (struct outcome *)((char *)all + bytes);
+
+    memset(mine, 0, bytes);
+    mine->hops = messages_hops(operation->pattern);
+    for (unsigned i = 0; i < times; i++) {
+        run_once(operation, buffers, i, mine);
+    }
+    ecube_gather(mine, each, bytes, 0);
+    if (ecube_rank() != 0) {
+        return mine->wrong;
+    }
+    merge(operation, times, each, all);
+    report(operation, buffers->bytes, times, all, mine->ns);
+    return all->wrong;
+}
+
+/* Whether all ranks have what they need: who has not says so, and none of them begins. */
+static int all_have(int here)
+{
+    int all;
+
+    ecube_allreduce(&here, &all, 1, ECUBE_INT32, ECUBE_MIN);
+    return all;
 }
 
 /* Returns the exit status. */
-static int run_size(const struct operation *operation, uint32_t bytes)
+static int run_size(const struct operation *operation, uint32_t bytes, unsigned times)
 {
-    struct buffers buffers = {.send = malloc((size_t)blocks_of(operation->sends) * bytes + 1),
-                              .receive = malloc((size_t)blocks_of(operation->receives) * bytes + 1),
-                              .bytes = bytes};
-    int status = 2;
+    size_t sends = blocks_of(operation, 0), receives = blocks_of(operation, 1);
+    struct buffers buffers = {
+        .send = malloc(sends * bytes + 1), .receive = malloc(receives * bytes + 1), .bytes = bytes};
+    void *scratch = malloc(scratch_bytes(times));
+    int sized = operation->number == ECUBE_EXCHANGEV, status = 2;
 
-    if (operation->number == ECUBE_EXCHANGEV) {
+    if (sized) {
         buffers.table = malloc((size_t)ecube_size() * sizeof *buffers.table);
     }
-    if (buffers.send && buffers.receive &&
-        (buffers.table || operation->number != ECUBE_EXCHANGEV)) {
-        status = measure(operation, &buffers) > 0;
-    } else {
-        fprintf(stderr, "collectives: no memory for blocks of %lu bytes\n", (unsigned long)bytes);
+    int here = buffers.send && buffers.receive && scratch && (buffers.table || !sized);
+    if (!here) {
+        fprintf(stderr, "collectives: %s: no memory for blocks of %lu bytes\n", operation->name,
+                (unsigned long)bytes);
+    }
+    if (all_have(here)) {
+        status = measure(operation, &buffers, times, scratch) > 0;
     }
     free(buffers.send);
     free(buffers.receive);
     free(buffers.table);
+    free(scratch);
     return status;
 }
 
@@ -276,20 +410,53 @@ static long size_of(const struct operation *operation, const char *text)
     return operation->number == ECUBE_BARRIER ? 0 : (long)bytes;
 }
 
-int main(int argc, char **argv)
+/* At all sizes; returns the worst exit status. */
+static int run_operation(const char *name, char **sizes, int count, unsigned times)
 {
-    static char *defaults[] = {"", "", "16", "100", "1000"};
-    const struct operation *operation = find_operation(argc > 1 ? argv[1] : "exchange");
-    char **sizes = argc > 2 ? argv : defaults;
-    int count = argc > 2 ? argc : (int)(sizeof defaults / sizeof defaults[0]);
+    const struct operation *operation = find_operation(name);
     int status = operation ? 0 : 2;
 
-    if (operation && operation->number == ECUBE_BARRIER) {
-        count = 3; /* it has no bytes */
+    if (operation && operation->pattern && ecube_size() == 1) {
+        fprintf(stderr, "collectives: %s wants two ranks\n", name);
+        return 2;
     }
-    for (int i = 2; i < count && status == 0; i++) {
+    if (operation && operation->number == ECUBE_BARRIER) {
+        count = 1; /* it has no bytes */
+    }
+    for (int i = 0; i < count && operation; i++) {
         long bytes = size_of(operation, sizes[i]);
-        status = bytes < 0 ? 2 : run_size(operation, (uint32_t)bytes);
+        int ended = bytes < 0 ? 2 : run_size(operation, (uint32_t)bytes, times);
+        status = ended > status ? ended : status;
+    }
+    return status;
+}
+
+/* How often each size is run; 0, after a message: that is no number. */
+static unsigned times_of(const char *text)
+{
+    char *end;
+    unsigned long iterations = strtoul(text, &end, 10);
+
+    if (*end != 0 || iterations < 1 || iterations > ITERATIONS_MAX) {
+        fprintf(stderr, "collectives: --iterations is a number from 1 to %d\n", ITERATIONS_MAX);
+        return 0;
+    }
+    return (unsigned)iterations + 1;
+}
+
+int main(int argc, char **argv)
+{
+    static char defaults[][5] = {"16", "100", "1000"};
+    static char *usual[] = {defaults[0], defaults[1], defaults[2]};
+    int repeats = argc > 2 && strcmp(argv[1], "--iterations") == 0, at = repeats ? 3 : 1;
+    unsigned times = repeats ? times_of(argv[2]) : 1;
+    char one[] = "exchange", *names = argc > at ? argv[at] : one;
+    int given = argc > at + 1, status = times ? 0 : 2;
+
+    for (char *name = strtok(names, ","); name && times; name = strtok(NULL, ",")) {
+        int ended =
+            run_operation(name, given ? argv + at + 1 : usual, given ? argc - at - 1 : 3, times);
+        status = ended > status ? ended : status;
     }
     return status;
 }
