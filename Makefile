@@ -94,6 +94,7 @@ CHECK_COMMON := $(CHECK_TESTED) $(call in,lib/check,allocate.c check.c)
 CHECK_LIBRARY := $(CHECK_COMMON) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
+	$(call in,host/bench,bench.c bench_compare.c bench_figure.c bench_rows.c) \
 	$(call in,host/command,algorithm.c command_line.c completion.c duration.c map_option.c options.c output.c plan_shelf.c standard_input.c) \
 	$(call in,host/computer,available.c input_file.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
@@ -323,7 +324,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
 # What a machine of nodes needs; the C library for programs on this computer alone takes as long to make.
-MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(OPENOCD_BOARD)
+MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(B)/bench.gp $(OPENOCD_BOARD)
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
 all: $(MACHINE) $(B)/man/made $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
@@ -542,6 +543,9 @@ $(NATIVE_HOME)/compiler: $(B)/native/flags
 $(SDK_HOME)/native.ld: linker/native.ld.S board/$(BOARD)/board.h | $(PACKAGES)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -E -P -x assembler-with-cpp -I. -Iboard/$(BOARD) $< -o $@
+
+$(B)/bench.gp: host/bench/bench.gp
+	$(Q)cp $< $@
 
 $(B)/$(BOARD)/openocd.cfg: board/$(BOARD)/openocd.cfg
 	@mkdir -p $(@D)

@@ -62,6 +62,7 @@ broken=$(
         may["host/plan"] = HOSTED " host/computer/ host/command/ host/profile/ planner/"
         may["host/sim"] = HOSTED " host/computer/ host/profile/ host/program/ host/job/ host/command/ host/plan/ sim/"
         may["host/debug"] = HOSTED " host/computer/ host/command/ host/machine/ jtag/stub/rsp.h"
+        may["host/bench"] = HOSTED " host/"
         may["host/verbs"] = HOSTED " host/"
         may["examples"] = "include/ecube/"
         may["models"] = "drivers/check.h network/ collectives/ planner/ include/ecube/"

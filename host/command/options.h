@@ -62,6 +62,7 @@ struct load_arguments {
     bool quiet;
     bool verbose;
     bool check;
+    unsigned reports; /* lines that a program of the tool's own reports (view.h) */
     struct data_arguments data;
     struct map_wanted map; /* of `load`: the machine's, with all other verbs */
     struct job_program programs[JOB_PROGRAMS_MAX];

@@ -21,4 +21,5 @@ int verb_scatter(int argc, char **argv);
 int verb_gather(int argc, char **argv);
 int verb_plan(int argc, char **argv);
 int verb_map(int argc, char **argv);
+int verb_bench(int argc, char **argv);
 int verb_profile(int argc, char **argv);

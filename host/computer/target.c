@@ -85,6 +85,12 @@ int target_find_openocd_board(char path[TARGET_PATH_MAX], struct message *messag
                          "build it with 'make'", message);
 }
 
+int target_find_part(char path[TARGET_PATH_MAX], const char *what, const char *const *places,
+                     struct message *message)
+{
+    return find_beside(path, what, "build it with 'make'", places, R_OK, message);
+}
+
 bool target_find_program(char found[TARGET_PATH_MAX], const char *name)
 {
     const char *path = getenv("PATH");

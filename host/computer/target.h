@@ -40,6 +40,11 @@ int target_find_jtag(struct target *target, struct message *message);
 /* Finds OpenOCD's configuration of the board beside the tool. */
 int target_find_openocd_board(char path[TARGET_PATH_MAX], struct message *message);
 
+/* Finds a part of the installation, `what` it is, at one of these places from the tool's directory:
+ * the built one, the installed one, NULL. */
+int target_find_part(char path[TARGET_PATH_MAX], const char *what, const char *const *places,
+                     struct message *message);
+
 /* Finds a program in PATH; false: it is not there. */
 bool target_find_program(char path[TARGET_PATH_MAX], const char *name);
 

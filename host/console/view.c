@@ -136,6 +136,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "trace") == 0) {
         return one ? "node's records" : "nodes' records";
     }
+    if (strcmp(phase, "bench") == 0) {
+        return one ? "size measured" : "sizes measured";
+    }
     return one ? "program ended" : "programs ended";
 }
 
@@ -216,6 +219,16 @@ static void show_strategies(struct view *view, const json_t *strategies)
     free(text);
 }
 
+/* Of a run whose lines are counted, that is its progress. */
+static void show_reported(struct view *view)
+{
+    json_t *event = json_pack("{s:s, s:i, s:i}", "phase", "bench", "done", (int)++view->reported,
+                              "total", (int)view->reports);
+
+    show_progress(view, event);
+    json_decref(event);
+}
+
 void view_event(struct view *view, const json_t *event)
 {
     const char *kind = string_of(event, "event");
@@ -228,7 +241,10 @@ void view_event(struct view *view, const json_t *event)
         show_strategies(view, json_object_get(event, "strategies"));
     } else if (view->quiet) {
         return;
-    } else if (strcmp(kind, "progress") == 0) {
+    } else if (strcmp(kind, "report") == 0 && view->reports > 0) {
+        show_reported(view);
+    } else if (strcmp(kind, "progress") == 0 &&
+               (view->reports == 0 || strcmp(string_of(event, "phase"), "run") != 0)) {
         show_progress(view, event);
     } else if (strcmp(kind, "report") == 0 && view->redraws) {
         char line[TERMINAL_LINE_MAX];

@@ -22,6 +22,8 @@ struct view {
     bool shown_terminal; /* ... standard output is */
     bool redraws;        /* standard error takes a line that is drawn anew */
     bool line_open;      /* a progress line is on the screen */
+    unsigned reports; /* lines that programs are to report, who show how far they are; 0: unknown */
+    unsigned reported; /* of them */
     unsigned rank_width;
     char phase[16];
     unsigned done;     /* of the last progress */

@@ -267,6 +267,7 @@ static int execute(struct sim_run *run, struct message *message)
         return -1;
     }
     view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
+    view->reports = run->arguments.reports;
     if (run->arguments.program) { /* it may have to tell something before the first event */
         sim_program_begin(&run->program, sim);
     }
@@ -472,7 +473,11 @@ static json_t *show(struct sim_run *run)
     json_t *result = sim_describe(run, status_of(run));
 
     if (program) {
-        view_result(&program->view, result);
+        if (run->arguments.reports) {
+            view_clear(&program->view);
+        } else {
+            view_result(&program->view, result);
+        }
         sim_program_tell_unused(program);
         run->status = sink_close(program->view.sink, UINT64_MAX, run->status);
     } else if (!run->arguments.quiet) {
@@ -485,7 +490,7 @@ static json_t *show(struct sim_run *run)
         traffic_print(file, run->traffic, &all);
         json_object_set_new(result, "traffic", run->traffic);
     }
-    if (!run->arguments.quiet) {
+    if (!run->arguments.quiet && !run->arguments.reports) {
         print_summary(run, file);
         print_trace(run, file);
     }
@@ -502,33 +507,65 @@ static void free_run(struct sim_run *run)
     plan_list_free(&run->arguments.written);
 }
 
-int verb_sim(int argc, char **argv)
+/* Simulates what the arguments say; returns the exit status. */
+static int simulate(struct sim_run *run, json_t **result)
 {
-    static struct sim_run run;
     struct output output;
     struct message message;
 
-    run.arguments = (struct sim_arguments){.machine = options_machine_defaults(),
-                                           .x = DOWNLOAD_X_BEST,
-                                           .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
-    command_line_parse(&sim_line, argc, argv, &run.arguments);
-    if (prepare(&run, &output, &message) != 0) {
+    *result = NULL;
+    if (prepare(run, &output, &message) != 0) {
         return message_print(&message);
     }
-    if (execute(&run, &message) != 0) {
+    if (execute(run, &message) != 0) {
         output_drop(&output);
-        output_drop(&run.trace_output);
+        output_drop(&run->trace_output);
         return message_print(&message);
     }
-    json_t *result = show(&run);
-    int status = status_of(&run);
-    if (check_trace(&run, &message) != 0) {
+    *result = show(run);
+    int status = status_of(run);
+    if (check_trace(run, &message) != 0) {
         status = message_print(&message);
     }
-    if (output_write(&output, result, &message) != 0) {
+    if (output_write(&output, *result, &message) != 0) {
         status = message_print(&message);
     }
+    free_run(run);
+    return status;
+}
+
+static struct sim_arguments defaults(void)
+{
+    return (struct sim_arguments){.machine = options_machine_defaults(),
+                                  .x = DOWNLOAD_X_BEST,
+                                  .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
+}
+
+int sim_run_own(const struct sim_arguments *arguments, json_t **result)
+{
+    static struct sim_run run;
+
+    run.arguments = defaults();
+    run.arguments.machine = arguments->machine;
+    run.arguments.options.algorithm = arguments->machine.algorithm;
+    run.arguments.program = arguments->program;
+    run.arguments.words = arguments->words;
+    run.arguments.word_count = arguments->word_count;
+    run.arguments.data.standard_input = "none";
+    run.arguments.timeout_ms = arguments->timeout_ms;
+    run.arguments.reports = arguments->reports;
+    run.arguments.quiet = arguments->quiet;
+    return simulate(&run, result);
+}
+
+int verb_sim(int argc, char **argv)
+{
+    static struct sim_run run;
+    json_t *result;
+
+    run.arguments = defaults();
+    command_line_parse(&sim_line, argc, argv, &run.arguments);
+    int status = simulate(&run, &result);
     json_decref(result);
-    free_run(&run);
     return status;
 }

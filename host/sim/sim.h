@@ -29,6 +29,7 @@ struct sim_arguments {
     struct data_arguments data; /* for the program */
     uint32_t timeout_ms;        /* 0: none */
     uint32_t memory_mb;         /* likewise */
+    unsigned reports;           /* lines that a program of the tool's own reports (view.h) */
     bool quiet, verbose, check, links;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
@@ -60,6 +61,11 @@ struct sim_run {
     unsigned history_count;
     uint64_t predicted_ns; /* of the last download, as download_ns of the result */
 };
+
+/* Simulates a program of the tool's own, as the verb does with its arguments (the others are
+ * default), but prints no table. Returns the exit status; *result is the object of --json, NULL
+ * after bad input, which has been told. */
+int sim_run_own(const struct sim_arguments *arguments, json_t **result);
 
 /* What the download of an image takes; x may be DOWNLOAD_X_BEST. */
 struct sim_estimate {

@@ -16,6 +16,7 @@
 #include "host/machine/rundir_watch.h"
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
+#include "host/verbs/run.h"
 #include "host/console/view.h"
 
 /* The values of an option that may be given more than once; read when the network is known. */
@@ -272,6 +273,7 @@ static int execute(struct run *run, const struct machine_options *options,
     run->sink = sink_open(on_moved, run);
     run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
     view_init(&run->view, run->sink, options->network.nodes, run->load_arguments.quiet);
+    run->view.reports = run->load_arguments.reports;
     started = machine_start(&run->machine, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
@@ -311,34 +313,57 @@ static void tell_unused_plans(struct run *run)
     }
 }
 
-int verb_run(int argc, char **argv)
+/* Runs what the arguments say; returns the exit status. */
+static int perform(struct run *run)
 {
-    static struct run run;
     struct machine_options options;
     struct target target;
     struct output output;
     struct message message;
 
-    run.machine_arguments = options_machine_defaults();
-    run.load_arguments = options_load_defaults();
-    command_line_parse(&command_line, argc, argv, &run);
-    if (prepare(&run, &options, &target, &output, &message) != 0) {
+    if (prepare(run, &options, &target, &output, &message) != 0) {
         return message_print(&message);
     }
-    if (execute(&run, &options, &target, &message) != 0) {
+    if (execute(run, &options, &target, &message) != 0) {
         output_drop(&output);
         return message_print(&message);
     }
-    options_describe_job(&run.request, run.result);
-    if (sink_error(run.sink) == 0) {
-        view_result(&run.view, run.result);
-        tell_unused_plans(&run);
+    options_describe_job(&run->request, run->result);
+    if (run->view.reports) {
+        view_clear(&run->view);
+    } else if (sink_error(run->sink) == 0) {
+        view_result(&run->view, run->result);
+        tell_unused_plans(run);
     }
-    run.status = sink_close(run.sink, run.end_us, run.status);
-    if (output_write(&output, run.result, &message) != 0) {
-        run.status = message_print(&message);
+    run->status = sink_close(run->sink, run->end_us, run->status);
+    if (output_write(&output, run->result, &message) != 0) {
+        run->status = message_print(&message);
     }
+    plan_list_free(&run->plans);
+    return run->status;
+}
+
+int run_own(const struct machine_arguments *machine, const struct load_arguments *load,
+            json_t **result)
+{
+    static struct run run;
+
+    run.machine_arguments = *machine;
+    run.load_arguments = *load;
+    run.load_arguments.data.standard_input = "none";
+    int status = perform(&run);
+    *result = run.result;
+    return status;
+}
+
+int verb_run(int argc, char **argv)
+{
+    static struct run run;
+
+    run.machine_arguments = options_machine_defaults();
+    run.load_arguments = options_load_defaults();
+    command_line_parse(&command_line, argc, argv, &run);
+    int status = perform(&run);
     json_decref(run.result);
-    plan_list_free(&run.plans);
-    return run.status;
+    return status;
 }
