@@ -197,9 +197,11 @@ static void bench_links(void)
         add(maker, RELAY, rate);
         add(maker, RELAY_WORK, work / 2);
         add(maker, RAW_PING, raw_run_ping(&raw[maker], PINGS) / 1e3);
-        machine_run(build, &trips, "--links %s --network cube:1 %s/bench/ping.elf %d",
-                    maker_names[maker], build, PINGS);
-        add(maker, PING, trips.wall_us);
+        machine_run(
+            build, &trips,
+            "--links %s --network cube:1 %s/examples/collectives.elf --iterations %d latency 8",
+            maker_names[maker], build, PINGS);
+        add(maker, PING, 2 * trips.wall_us);
     }
 }
 
