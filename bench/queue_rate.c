@@ -3,6 +3,8 @@
  */
 #include "bench/queue_rate.h"
 
+#include <time.h>
+
 #include "sim/core/queue.h"
 #include "sim/core/random.h"
 

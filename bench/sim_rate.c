@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "bench/queue_rate.h"
 #include "drivers/check.h"
