@@ -69,10 +69,14 @@ changes_are_told() {
 # The algorithm that is shown is the one that the time is of.
 algorithms_are_those_of_the_plans() {
     bench --sim --network cube:3 exchange allreduce --json rows.json
-    tool_succeeds plan explain exchange --network cube:3 --bytes 1000
-    chosen=$(sed -n 's/^\* \(.*[^ ]\)  *[0-9].*/\1/p' out | sed 's/  .*//')
-    [ "$("$json_get" rows.json bench rows 2 algorithm)" = "$chosen" ] ||
-        fail "'$("$json_get" rows.json bench rows 2 algorithm)', not '$chosen'"
+    for row in '1 4' '3 4096'; do
+        tool_succeeds plan explain exchange --network cube:3 --bytes "${row#* }"
+        chosen=$(sed -n 's/^\* \(.*[^ ]\)  *[0-9].*/\1/p' out | sed 's/  .*//')
+        shown=$("$json_get" rows.json bench rows "${row% *}" algorithm)
+        [ "$shown" = "$chosen" ] || fail "${row#* } bytes: '$shown', not '$chosen'"
+        echo "$shown" >>algorithms
+    done
+    [ "$(sort -u algorithms | wc -l)" -eq 2 ] || fail "one algorithm alone: $(cat algorithms)"
 }
 
 sizes_are_ranges_too() {
