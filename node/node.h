@@ -38,7 +38,7 @@ struct node_config {
     struct link_counters *link_counters; /* as in struct router_config */
     void *records; /* for records (wire/record.h), 8-aligned; 0 bytes: none are kept */
     uint32_t records_bytes;
-    uint16_t incarnation;   /* as in struct router_config */
+    uint16_t incarnation; /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
     /* Only a simulator sets these, for many nodes: what each saves stands in sim/README.md. */
     uint32_t *links_due;                /* as in struct router_config */

@@ -144,11 +144,14 @@ examples_are_right() {
     for program in "$examples"/*.elf; do
         ! left_out "$program" || continue
         name=$(basename "$program" .elf)
-        source=$source_tree/examples/$name/$name.c shared=
-        ! is_linear "$name" || {
-            folder_of_all=$source_tree/examples/linear_algebra
-            source=$folder_of_all/$name.c shared="-iquote $source_tree $folder_of_all/linear.c $folder_of_all/grid.c"
-        }
+        home=$source_tree/examples/$name
+        ! is_linear "$name" || home=$source_tree/examples/linear_algebra
+        shared=
+        source=$home/$name.c
+        case $name in
+        collectives) shared="-iquote $source_tree $home/messages.c" ;;
+        *) ! is_linear "$name" || shared="-iquote $source_tree $home/linear.c $home/grid.c" ;;
+        esac
         case $name in
         complete_exchange) set -- 16 1000 ;;
         collectives) set -- allreduce 16 1000 ;;

@@ -35,23 +35,28 @@ copies_examples() {
     cd mine || exit 1
 }
 
+# Without the options of the make that runs the tests.
+remake() {
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make "$@" >log 2>&1 || { cat log; fail "make $*"; }
+}
+
 examples_are_made() {
     copies_examples
-    make hello.elf stencil.elf jacobi.elf >log 2>&1 || { cat log; fail "make"; }
+    remake hello.elf stencil.elf jacobi.elf
     ! grep -q warning log || { cat log; fail "a warning"; }
     ecube run --network cube:1 hello.elf >out 2>err || { cat err; fail "hello"; }
     [ "$(grep -c 'hello from node' out)" -eq 2 ] || { cat out; fail "hello's output"; }
     ecube run --network ring:2 stencil.elf >out 2>err || { cat err; fail "stencil"; }
     # One of one's own, beside the Makefile.
     printf '#include <ecube.h>\n#include <stdio.h>\nint main(void) { return puts("mine") < 0; }\n' >own.c
-    make own.elf >log 2>&1 || { cat log; fail "make own.elf"; }
+    remake own.elf
     ecube run --network cube:0 own.elf | grep -q mine || fail "own.elf"
     cd .. && removes
 }
 
 native_examples_are_made() {
     copies_examples
-    make hello.so >log 2>&1 || { cat log; fail "make"; }
+    remake hello.so
     ecube sim --network cube:4 ./hello.so >out 2>err || { cat err; fail "hello"; }
     [ "$(grep -c 'hello from node' out)" -eq 16 ] || { cat out; fail "hello's output"; }
 }
@@ -59,11 +64,11 @@ native_examples_are_made() {
 # Each that the tree has, but those of this computer (examples/data).
 all_examples_are_made() {
     copies_examples
-    make >log 2>&1 || { cat log; fail "make"; }
+    remake
     for program in "$build"/examples/*.elf; do
         [ -f "$(basename "$program")" ] || fail "there is no $(basename "$program")"
     done
-    make clean >/dev/null
+    remake clean
     [ -z "$(find . -name '*.elf')" ] || fail "make clean leaves programs"
 }
 
