@@ -109,8 +109,9 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
+	host/report/assets.S $(call in,host/report,escape.c events.c page.c tables.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c run.c up.c)
+	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -474,6 +475,9 @@ $(B)/crc_gen: $(call native,$(CRC_GENERATOR))
 $(CRC_TABLES): $(B)/crc_gen
 	@mkdir -p $(@D)
 	$(Q)$(B)/crc_gen > $@
+
+# What the page of a report is made of.
+$(call native,host/report/assets.S) $(call checked,host/report/assets.S): $(call in,host/report,report.html report.css report.js)
 
 # Made anew when another board is made: what is linked for the nodes, and the table, depend on it.
 $(B)/board: FORCE

@@ -19,6 +19,7 @@ int verb_kill(int argc, char **argv);
 int verb_sim(int argc, char **argv);
 int verb_scatter(int argc, char **argv);
 int verb_gather(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_plan(int argc, char **argv);
 int verb_map(int argc, char **argv);
 int verb_bench(int argc, char **argv);

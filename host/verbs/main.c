@@ -41,6 +41,7 @@ static const struct verb verbs[] = {
     {"down", verb_down, "end a machine that is up"},
     {"sim", verb_sim, "simulate a machine of up to 65536 nodes in model time"},
     {"bench", verb_bench, "measure messages and collectives over sizes"},
+    {"report", verb_report, "make of the results of a run a page for a browser"},
     {"plan", verb_plan, "show or export the plan of a collective"},
     {"map", verb_map, "show how one network lies in another"},
     {"profile", verb_profile, "show the machines whose time is modelled, or find one from times"},
