@@ -211,8 +211,11 @@
         slider.max = steps.length;
         slider.disabled = steps.length === 0;
         slider.addEventListener("input", function () { showStep(Number(slider.value)); });
+        /* An address that ends with #step=3 is that of a step. */
+        const wanted = /^#step=(\d+)$/.exec(location.hash);
+        slider.value = wanted ? wanted[1] : 0;
         if (steps.length > 0) {
-            showStep(0);
+            slider.dispatchEvent(new Event("input"));
         }
     }
 
