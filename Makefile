@@ -109,7 +109,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
-	host/report/assets.S $(call in,host/report,escape.c events.c page.c tables.c) \
+	host/report/assets.S $(call in,host/report,escape.c events.c page.c run_report.c tables.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
 	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
 # What of it the tool has, too.

@@ -444,6 +444,8 @@ const struct option_row options_load[] = {
      "write a timeline of the run in model time to FILE, as Chrome trace JSON, for "
      "ui.perfetto.dev or chrome://tracing (doc/simulation.md)",
      option_text, OPTION_AT(struct load_arguments, trace)},
+    {"report", "FILE", "write a page of the run to FILE, for a browser ('ecube report --help')",
+     option_text, OPTION_AT(struct load_arguments, report)},
     {"json", "FILE",
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",

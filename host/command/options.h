@@ -57,7 +57,7 @@ struct load_arguments {
     bool explain;
     uint32_t timeout_ms;
     struct outputs_request outputs;
-    const char *trace;
+    const char *trace, *report;
     const char *json;
     bool quiet;
     bool verbose;

@@ -296,7 +296,7 @@ static void print_outputs(FILE *file, const json_t *outputs)
 
 static void print_trace(FILE *file, const json_t *trace)
 {
-    if (json_is_object(trace)) {
+    if (json_is_string(json_object_get(trace, "file"))) {
         fprintf(file, "trace     %s, %.0f events, %.0f bytes\n", string_of(trace, "file"),
                 number_of(trace, "events"), number_of(trace, "bytes"));
     }

@@ -116,20 +116,24 @@ static int check_run(struct page *page, const char *path, struct message *messag
                : refuse(path, "its map is none of this network", message);
 }
 
-int page_read(struct page *page, FILE *file, const char *path, struct message *message)
+int page_take(struct page *page, json_t *run, const char *path, struct message *message)
 {
-    json_error_t error;
-
-    *page = (struct page){.run = json_loadf(file, JSON_REJECT_DUPLICATES, &error)};
-    if (!page->run) {
-        return message_set(message, "%.300s: line %d: no JSON: %.160s", path, error.line,
-                           error.text);
-    }
+    *page = (struct page){.run = run};
     if (check_run(page, path, message) != 0) {
         page_free(page);
         return -1;
     }
     return 0;
+}
+
+int page_read(struct page *page, FILE *file, const char *path, struct message *message)
+{
+    json_error_t error;
+    json_t *run = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+
+    return run ? page_take(page, run, path, message)
+               : message_set(message, "%.300s: line %d: no JSON: %.160s", path, error.line,
+                             error.text);
 }
 
 void page_free(struct page *page)

@@ -29,6 +29,8 @@ struct page {
 
 /* Reads what run, load or sim have written, and its network. */
 int page_read(struct page *page, FILE *file, const char *path, struct message *message);
+/* The same of an object, which is the page's from now on, also on failure. */
+int page_take(struct page *page, json_t *run, const char *path, struct message *message);
 /* Where its timeline is, and the timeline's digest; NULL: it has none. */
 const char *page_trace(const struct page *page);
 const char *page_trace_digest(const struct page *page);

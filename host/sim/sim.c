@@ -148,17 +148,24 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
     struct sim_options *options = &arguments->options;
 
     if (sim_arguments_finish(arguments, message) != 0 ||
-        output_open(output, arguments->json, message) != 0) {
+        run_report_open(&run->report, arguments->report, &arguments->trace, arguments->json,
+                        message) != 0) {
+        return -1;
+    }
+    if (output_open(output, arguments->json, message) != 0) {
+        run_report_drop(&run->report);
         return -1;
     }
     if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
         output_drop(output);
+        run_report_drop(&run->report);
         return -1;
     }
     if ((arguments->program ? prepare_program(run, message) : prepare_scenario(run, message)) !=
         0) {
         output_drop(&run->trace_output);
         output_drop(output);
+        run_report_drop(&run->report);
         return -1;
     }
     options->links = arguments->links;
@@ -315,7 +322,7 @@ static void print_trace(const struct sim_run *run, FILE *file)
 {
     char digest[65];
 
-    if (!run->arguments.trace || run->trace.error) {
+    if (!run->arguments.trace || run->report.trace || run->trace.error) {
         return;
     }
     sim_trace_digest_text(&run->trace, digest);
@@ -520,14 +527,19 @@ static int simulate(struct sim_run *run, json_t **result)
     if (execute(run, &message) != 0) {
         output_drop(&output);
         output_drop(&run->trace_output);
+        run_report_drop(&run->report);
         return message_print(&message);
     }
     *result = show(run);
+    run_report_take(&run->report, *result);
     int status = status_of(run);
     if (check_trace(run, &message) != 0) {
         status = message_print(&message);
     }
     if (output_write(&output, *result, &message) != 0) {
+        status = message_print(&message);
+    }
+    if (run_report_write(&run->report, *result, &message) != 0) {
         status = message_print(&message);
     }
     free_run(run);

@@ -10,6 +10,7 @@
 #include "host/command/options.h"
 #include "host/command/output.h"
 #include "host/plan/plan_list.h"
+#include "host/report/run_report.h"
 #include "host/sim/sim_program.h"
 #include "sim/simulation.h"
 
@@ -19,7 +20,7 @@ struct sim_arguments {
     char network_name[NETWORK_NAME_MAX];
     char profile_name[PROFILE_NAME_MAX];
     struct sim_options options;
-    const char *json, *trace, *parameter, *type, *operator_;
+    const char *json, *trace, *report, *parameter, *type, *operator_;
     const char *program;      /* NULL: a scenario */
     const char *const *words; /* for the program */
     unsigned word_count;
@@ -52,6 +53,7 @@ struct sim_run {
     int status; /* of the program; of a scenario it follows from the result */
     bool cut;   /* --timeout or a signal has ended it */
     struct output trace_output;
+    struct run_report report;
     struct trace_result trace;
     json_t *traffic;                      /* NULL: not asked for */
     uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */

@@ -248,6 +248,8 @@ static const struct option_row option_rows[] = {
      "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
      "track per directed link, circuits as slices in model time",
      option_text, OPTION_AT(struct sim_arguments, trace)},
+    {"report", "FILE", "write a page of the run to FILE, for a browser ('ecube report --help')",
+     option_text, OPTION_AT(struct sim_arguments, report)},
     {"links", NULL,
      "show what each directed link has carried in the run, the busiest first: columns as in 'ecube "
      "ps --links'",

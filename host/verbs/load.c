@@ -12,6 +12,7 @@
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
 #include "host/job/job_list.h"
+#include "host/report/run_report.h"
 #include "host/console/view.h"
 
 struct load {
@@ -99,6 +100,7 @@ int verb_load(int argc, char **argv)
     static struct load load;
     struct job_request job;
     struct output output;
+    struct run_report report;
     struct message message;
     json_t *answer, *request;
     int status;
@@ -106,11 +108,17 @@ int verb_load(int argc, char **argv)
     load.load_arguments = options_load_defaults();
     command_line_parse(&command_line, argc, argv, &load);
     client_take_board(load.name_arguments.name);
+    if (run_report_open(&report, load.load_arguments.report, &load.load_arguments.trace,
+                        load.load_arguments.json, &message) != 0) {
+        return message_print(&message);
+    }
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
         make_request(&load.load_arguments, &job, &request, &message) != 0) {
+        run_report_drop(&report);
         return message_print(&message);
     }
     if (output_open(&output, load.load_arguments.json, &message) != 0) {
+        run_report_drop(&report);
         json_decref(request);
         return message_print(&message);
     }
@@ -120,12 +128,17 @@ int verb_load(int argc, char **argv)
     status = client_run(load.name_arguments.name, request, on_event, &load, &answer);
     if (!answer) {
         output_drop(&output);
+        run_report_drop(&report);
         return sink_close(load.sink, load.end_us, status);
     }
+    run_report_take(&report, json_object_get(answer, "result"));
     view_result(&load.view, json_object_get(answer, "result"));
     options_describe_job(&job, json_object_get(answer, "result"));
     status = sink_close(load.sink, load.end_us, status);
     if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
+        status = message_print(&message);
+    }
+    if (run_report_write(&report, json_object_get(answer, "result"), &message) != 0) {
         status = message_print(&message);
     }
     json_decref(answer);

@@ -1,7 +1,6 @@
 /*
  * report.c - ecube report: what --json has written of a run, as a page for a browser.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "host/console/message.h"
 #include "host/report/events.h"
 #include "host/report/page.h"
+#include "host/report/run_report.h"
 
 struct report_verb {
     const char *result, *page, *trace, *output;
@@ -22,8 +22,8 @@ static const struct option_row option_rows[] = {
      OPTION_AT(struct report_verb, page), .letter = 'o'},
     {"trace", "FILE", "the timeline, when it is no longer where --trace of the run wrote it",
      option_text, OPTION_AT(struct report_verb, trace)},
-    {"output", "FILE", "what programs have printed, for the page to show", option_text,
-     OPTION_AT(struct report_verb, output)},
+    {"output", "FILE", "a text that the page shows: what programs have printed, kept by the shell",
+     option_text, OPTION_AT(struct report_verb, output)},
     {0},
 };
 
@@ -77,24 +77,6 @@ static int read_trace(struct page *page, const char *wanted, struct message *mes
     return page->events ? 0 : -1;
 }
 
-static int write_page(const struct page *page, struct output *output, struct message *message)
-{
-    if (output_begin(output, message) != 0) {
-        return -1;
-    }
-    FILE *file = fdopen(output->fd, "w");
-    if (!file) {
-        return message_set(message, "cannot write the page %.300s: %s", output->path,
-                           strerror(errno));
-    }
-    page_write(page, file);
-    bool failed = ferror(file);
-    output->fd = -1;
-    return fclose(file) != 0 || failed ? message_set(message, "cannot write the page %.300s: %s",
-                                                     output->path, strerror(errno))
-                                       : 0;
-}
-
 static int make_page(struct page *page, const struct report_verb *verb, struct message *message)
 {
     struct output output;
@@ -104,7 +86,7 @@ static int make_page(struct page *page, const struct report_verb *verb, struct m
         output_open_as(&output, "page", verb->page, message) != 0) {
         return -1;
     }
-    int status = write_page(page, &output, message);
+    int status = run_report_put(page, &output, message);
     if (status == 0) {
         printf("page      %s\n", verb->page);
     }

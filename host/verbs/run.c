@@ -13,6 +13,7 @@
 #include "host/command/output.h"
 #include "host/command/standard_input.h"
 #include "host/plan/plan_list.h"
+#include "host/report/run_report.h"
 #include "host/machine/rundir_watch.h"
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
@@ -319,15 +320,23 @@ static int perform(struct run *run)
     struct machine_options options;
     struct target target;
     struct output output;
+    struct run_report report;
     struct message message;
 
+    if (run_report_open(&report, run->load_arguments.report, &run->load_arguments.trace,
+                        run->load_arguments.json, &message) != 0) {
+        return message_print(&message);
+    }
     if (prepare(run, &options, &target, &output, &message) != 0) {
+        run_report_drop(&report);
         return message_print(&message);
     }
     if (execute(run, &options, &target, &message) != 0) {
         output_drop(&output);
+        run_report_drop(&report);
         return message_print(&message);
     }
+    run_report_take(&report, run->result);
     options_describe_job(&run->request, run->result);
     if (run->view.reports) {
         view_clear(&run->view);
@@ -337,6 +346,9 @@ static int perform(struct run *run)
     }
     run->status = sink_close(run->sink, run->end_us, run->status);
     if (output_write(&output, run->result, &message) != 0) {
+        run->status = message_print(&message);
+    }
+    if (run_report_write(&report, run->result, &message) != 0) {
         run->status = message_print(&message);
     }
     plan_list_free(&run->plans);

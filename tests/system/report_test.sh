@@ -105,6 +105,44 @@ digest() {
     [ "$digest" = "$script" ] || fail "the page allows $digest, its script is $script"
 }
 
+# reported VERB ARGUMENT... - the page of a run, beside which nothing stays.
+reported() {
+    rm -f now.html later.html
+    tool_succeeds "$@"
+    xmllint --noout --nonet now.html || fail "the page is not well-formed"
+    [ "$(rows now steps)" -gt 0 ] || fail "no steps in the page"
+    [ "$(cells now links 3 | sort -n | tail -n 1)" -gt 0 ] || fail "no circuit on any link"
+}
+
+at_once() {
+    reported sim --network ring:6 --report now.html --trace trace.json --json run.json exchange --bytes 100
+    tool_succeeds report run.json -o later.html
+    cmp now.html later.html || fail "another page than that of ecube report"
+    links=$(cells now links 5)
+    reported sim --network ring:6 --report now.html --json run.json exchange --bytes 100
+    [ "$(cells now links 5)" = "$links" ] || fail "other loads without --trace"
+    [ "$("$json_get" run.json sim trace file)" = null ] || fail "a timeline that has a name"
+    reported run --network ring:6 --report now.html --json run.json "$examples/complete_exchange.elf" 100
+    [ "$("$json_get" run.json trace file)" = null ] || fail "a timeline that has a name"
+    tool_succeeds up --name reported --network ring:6
+    reported load --name reported --report now.html "$examples/complete_exchange.elf" 100
+    tool_succeeds down --name reported
+}
+
+# The page of a run that fails has its faults, and what came of the records.
+failed_run() {
+    "$ecube" run -q --network cube:3 --kill 5@run+300ms --report now.html \
+        "$examples/complete_exchange.elf" 65536 65536 65536 65536 >printed 2>&1
+    [ $? = 3 ] || { cat printed; fail "another status"; }
+    xmllint --noout --nonet now.html || fail "the page is not well-formed"
+    cells now troubles 1 | grep -qx node-died || fail "the fault is not there"
+    [ "$(rows now steps)" -gt 0 ] || fail "nothing of the records"
+    tool_fails 2 'no-such-program' run --network cube:1 --report gone.html no-such-program.elf
+    [ ! -e gone.html ] || fail "a page of a run that there was not"
+    tool_fails 2 'cannot write the page /no-such-directory/p.html' run --network cube:1 --report /no-such-directory/p.html "$examples/hello.elf"
+    tool_fails 2 'name a file of its own' sim --network cube:1 --report same --json same broadcast
+}
+
 bad_input() {
     tool_succeeds sim --network ring:3 broadcast --bytes 8 --json run.json --trace trace.json
     head -c 300 run.json >cut.json
@@ -136,6 +174,8 @@ bad_input() {
 check "every node and link is in the tables" nodes_and_links
 check "links carried what circuits brought" loads
 check "the page of a run on nodes is the simulator's" as_on_nodes
+check "--report of run, load and sim writes the page at once" at_once
+check "a run that fails has a page" failed_run
 check "what programs say is text" escaped
 check "the page allows its own script alone" digest
 check "bad input is told in a line" bad_input
