@@ -10,9 +10,10 @@
 ECUBE ?= ecube
 ECUBE_CC ?= ecube-cc
 
-# What the programs in linear_algebra share.
+# What the programs in linear_algebra share; a part of collectives.
 SHARED := linear_algebra/grid.c linear_algebra/linear.c
-SOURCES := $(filter-out $(SHARED),$(sort $(wildcard *.c */*.c)))
+PARTS := collectives/messages.c
+SOURCES := $(filter-out $(SHARED) $(PARTS),$(sort $(wildcard *.c */*.c)))
 NAMES := $(basename $(notdir $(SOURCES)))
 LINEAR := $(basename $(notdir $(filter linear_algebra/%,$(SOURCES))))
 
@@ -27,6 +28,7 @@ clean:
 
 vpath %.c $(sort $(dir $(SOURCES)))
 $(LINEAR:%=%.elf) $(LINEAR:%=%.so): $(SHARED) $(wildcard linear_algebra/*.h)
+collectives.elf collectives.so: $(PARTS) $(PARTS:.c=.h)
 
 %.elf: %.c
 	$(ECUBE_CC) -Wall -iquote . $(filter %.c,$^) -o $@
