@@ -95,7 +95,7 @@ CHECK_LIBRARY := $(CHECK_COMMON) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
 	$(call in,host/bench,bench.c bench_compare.c bench_figure.c bench_rows.c) \
-	$(call in,host/command,algorithm.c command_line.c completion.c duration.c map_option.c options.c output.c plan_shelf.c standard_input.c) \
+	$(call in,host/command,algorithm.c command_line.c completion.c duration.c figure.c map_option.c options.c output.c plan_shelf.c standard_input.c) \
 	$(call in,host/computer,available.c input_file.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
@@ -105,7 +105,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c meeting.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
-	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_bound.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
+	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_bound.c plan_catalogue.c plan_explain.c plan_export.c plan_figure.c plan_file.c \
 		plan_list.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
@@ -324,8 +324,11 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
+# Scripts that figures are drawn with.
+FIGURES := $(B)/bench.gp $(B)/explain.gp
+
 # What a machine of nodes needs; the C library for programs on this computer alone takes as long to make.
-MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(B)/bench.gp $(OPENOCD_BOARD)
+MACHINE := $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(B)/examples/data $(FIGURES) $(OPENOCD_BOARD)
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
 all: $(MACHINE) $(B)/man/made $(if $(NATIVE),$(NATIVE_SDK) $(EXAMPLE_SOS))
@@ -549,6 +552,8 @@ $(SDK_HOME)/native.ld: linker/native.ld.S board/$(BOARD)/board.h | $(PACKAGES)
 	$(Q)$(CC) -E -P -x assembler-with-cpp -I. -Iboard/$(BOARD) $< -o $@
 
 $(B)/bench.gp: host/bench/bench.gp
+$(B)/explain.gp: host/plan/explain.gp
+$(FIGURES):
 	$(Q)cp $< $@
 
 $(B)/$(BOARD)/openocd.cfg: board/$(BOARD)/openocd.cfg

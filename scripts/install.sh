@@ -54,7 +54,7 @@ install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
 install -m 644 "$nodes/kernel.elf" "$nodes"/lib/* "$prefix/lib/ecube/$board/"
 [ ! -f "$nodes/openocd.cfg" ] || install -m 644 "$nodes/openocd.cfg" "$prefix/lib/ecube/$board/"
-install -m 644 "$build/bench.gp" "$prefix/lib/ecube/"
+install -m 644 "$build/bench.gp" "$build/explain.gp" "$prefix/lib/ecube/"
 install -m 644 "$build"/examples/*.elf "$prefix/lib/ecube/examples/"
 if [ -d "$build/native/lib" ]; then
     rm -rf "$prefix/lib/ecube/native"

@@ -29,7 +29,7 @@ enum action {
 struct plan_arguments {
     struct machine_arguments machine;
     enum action action;
-    const char *operation, *root, *parameter, *type, *algorithm, *json; /* verify: its file */
+    const char *operation, *root, *parameter, *type, *algorithm, *json, *svg; /* verify: its file */
     uint32_t bytes;
     bool has_bytes;
     bool clear;
@@ -94,6 +94,8 @@ static const struct option_row option_rows[] = {
     {"json", "FILE",
      "export: where to (-, the default: standard output); doc/json.md describes the format",
      option_text, OPTION_AT(struct plan_arguments, json)},
+    {"svg", "FILE", "explain: draw time over size to FILE, with gnuplot", option_text,
+     OPTION_AT(struct plan_arguments, svg)},
     {"clear", NULL, "cache: remove what searches for plans have left there", option_flag,
      OPTION_AT(struct plan_arguments, clear)},
     {.more = options_network, OPTION_AT(struct plan_arguments, machine)},
@@ -123,6 +125,7 @@ static const struct command_line command_line = {
         "          ecube plan list allreduce\n"
         "          ecube plan explain allreduce --network cube:7 --bytes 100\n"
         "          ecube plan explain scatter --network cube:4 --ports 1,2,all\n"
+        "          ecube plan explain allgather --network torus:4x4 --svg allgather.svg\n"
         "          ecube plan cache --clear\n\n"
         "Exit status: 0, or 2 for bad input.",
     .take_word = take_word,
@@ -210,6 +213,11 @@ static int make_command(struct plan_arguments *arguments, struct plan_command *c
     if (arguments->action != ACTION_EXPORT && arguments->json) {
         return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
     }
+    if (arguments->svg && (arguments->action != ACTION_EXPLAIN || arguments->algorithm)) {
+        return message_set(message,
+                           "--svg %.200s: that is for ecube plan explain, of all algorithms",
+                           arguments->svg);
+    }
     if (find_operation(arguments->operation, &command->request.operation, message) != 0) {
         return -1;
     }
@@ -259,6 +267,26 @@ static int export(const struct plan_arguments *arguments, const struct plan_comm
         output_drop(&output);
     }
     return status;
+}
+
+/* One size as a table, and all in a figure where one is wanted: opened first, as an export is. */
+static int explain(const struct plan_arguments *arguments, const struct plan_command *command,
+                   struct message *message)
+{
+    struct output output;
+
+    if (!arguments->svg) {
+        return plan_explain(command, message);
+    }
+    if (plan_figure_find(command, arguments->svg, message) != 0 ||
+        output_open_as(&output, "SVG file", arguments->svg, message) != 0) {
+        return -1;
+    }
+    if (plan_explain(command, message) == 0 && plan_figure(command, &output, message) == 0) {
+        return 0;
+    }
+    output_drop(&output);
+    return -1;
 }
 
 /* The words that go with it are those that say for what the file is looked at. */
@@ -330,12 +358,16 @@ int verb_plan(int argc, char **argv)
         return export(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
     }
     if (arguments.machine.ports.count > 1) {
+        if (arguments.svg) {
+            message_set(&message, "--svg %.200s: it is for one number of ports", arguments.svg);
+            return message_print(&message);
+        }
         return plan_explain_ports(&command, &arguments.machine.ports, &message) == 0
                    ? 0
                    : message_print(&message);
     }
     if (arguments.action == ACTION_EXPLAIN) {
-        return plan_explain(&command, &message) == 0 ? 0 : message_print(&message);
+        return explain(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
     }
     struct plan *plan = make_plan(&command, &message);
     if (!plan) {

@@ -36,6 +36,11 @@ struct ports_wanted;
 int plan_explain_ports(const struct plan_command *command, const struct ports_wanted *ports,
                        struct message *message);
 
+/* Whether plan_figure can draw the operation, for --svg `path`; -1 and why not. */
+int plan_figure_find(const struct plan_command *command, const char *path, struct message *message);
+/* Draws what the algorithms take over the size to a file that output_open_as has opened. */
+int plan_figure(const struct plan_command *command, struct output *output, struct message *message);
+
 /* Prints what no plan can take less than, and why; and that it is not known whether another plan
  * takes less, where this one takes far more. */
 void plan_print_bound(const struct plan *plan, const struct plan_command *command,

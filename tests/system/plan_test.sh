@@ -354,12 +354,33 @@ help_has_examples() {
         grep -Eq "OPERATION is one of [^.]*\<$operation\>" line || fail "$operation is not named"
     done
     sed -n 's/^\(Examples: \|          \)ecube \(plan [^|]*\).*/\2/p' out >examples
-    [ "$(wc -l <examples)" -eq 9 ] || fail "examples: $(cat examples)"
+    [ "$(wc -l <examples)" -eq 10 ] || fail "examples: $(cat examples)"
+    command -v gnuplot >/dev/null || sed -i '/ --svg /d' examples
     while read -r words; do
         # Split into words as they are printed.
         # shellcheck disable=SC2086
         tool_succeeds $words
     done <examples
+}
+
+# Each algorithm that has a plan at some size has a line, and so have the choice and the bound.
+figure_has_all_algorithms() {
+    tool_succeeds plan explain scan --network mesh:3x4 --bytes 4096 --svg scan.svg
+    grep -q '</svg>' scan.svg || fail "no figure: $(head -n 3 scan.svg)"
+    for name in chosen bound 'halving tree' chain 'exchange, exchange'; do
+        grep -q ">$name<" scan.svg || fail "no line for $name"
+    done
+    ! grep -q '>recursive doubling<' scan.svg || fail "a line for what wants a cube"
+}
+
+refuses_figures() {
+    tool_fails 2 'for ecube plan explain' plan show scan --svg x.svg
+    tool_fails 2 'an axis of sizes' plan explain barrier --svg x.svg
+    tool_fails 2 'for one number of ports' plan explain scan --ports 1,2 --svg x.svg
+    tool_fails 2 'cannot write the SVG file no/such' plan explain scan --svg no/such
+    if env PATH=/nowhere "$ecube" plan explain scan --svg x.svg >out 2>err; then fail "a figure without gnuplot"; fi
+    grep -q 'gnuplot' err || { cat err; fail "no gnuplot is not told"; }
+    [ ! -e x.svg ] || fail "a file without a figure"
 }
 
 with_sanitizers
@@ -376,6 +397,7 @@ check "a bound says whether it counts set-ups, and what is open" says_what_is_op
 check "bad words, networks, roots, types and algorithms are one line" bad_words
 check "a file that cannot be written is one line, and no plan touches no file" bad_files
 check "the examples of the help work" help_has_examples
+check "a figure that cannot be is one line" refuses_figures
 # Sweeps, with the tool as it is: sanitizers would make a start of it five times as long.
 ecube=$build/ecube reports=
 check "exports keep every promise on networks of each kind" exports_are_what_they_say ring:5 torus:3x4x2 cube:4
@@ -390,6 +412,12 @@ check "every algorithm is listed, under a name by which it can be had" lists_wha
 check "the choice is explained on networks of each kind" \
     explains_the_choice 'scan cube:4 4000' 'exchange mesh:3x4 100' 'allgather torus:3x3 8'
 check "several numbers of ports are explained side by side" explains_several_ports
+if command -v gnuplot >/dev/null; then
+    check "a figure has what all algorithms take over the size" figure_has_all_algorithms
+else
+    case_number=$((case_number + 1))
+    echo "ok $case_number - a figure has what all algorithms take over the size # SKIP no gnuplot: make scale installs it"
+fi
 check "exports of every algorithm keep every promise, the first choice or not" other_algorithms
 check "an export of a million circuits needs little memory" large_exports_are_streamed
 cases_done
