@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale papers campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -377,6 +377,10 @@ papers: all $(B)/papers/papers $(B)/papers/figure4.so
 	@$(B)/papers/papers $(B) report doc/papers.md; status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	$(B)/papers/papers $(B) figures && for f in $(B)/papers/*.gp; do gnuplot "$$f" || exit; done && exit $$status
 
+## the pictures of README.md and the guides, doc/pictures/*.png (needs packages-browser.txt and packages-scale.txt)
+pictures: all
+	@scripts/pictures.sh $(B)
+
 ## fail every link event of many runs in every way, then 10,000 random runs (part of make test-all, all of it here)
 campaign: $(B)/campaign
 	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
@@ -431,12 +435,12 @@ clean:
 help:
 	@awk '/^## /{text = substr($$0, 4)} /^[a-z-]+:/ && text {sub(/:.*/, ""); printf "%-10s %s\n", $$0, text; text = ""}' Makefile
 
-# What only the bench, or the reports of scale and papers need is installed only by it.
+# What only the bench, the reports of scale and papers, or pictures need is installed only by it.
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
-	$(if $(filter scale papers,$(MAKECMDGOALS)),packages-scale.txt)
+	$(if $(filter scale papers pictures,$(MAKECMDGOALS)),packages-scale.txt) $(if $(filter pictures,$(MAKECMDGOALS)),packages-browser.txt)
 
 # Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale papers fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,8 @@
         const svg = make(element("network-picture"), "svg", {
             viewBox: [-margin, -margin, width, height].join(" "), "data-nodes": data.nodes
         });
+        /* Few nodes do not fill the window: their links would be beams. */
+        svg.style.maxWidth = Math.round(1.3 * width) + "px";
         links.forEach(function (link, i) {
             const line = make(svg, "path", {
                 d: linkPath(at[link[FROM]], at[link[TO]], isWrap(link[FROM], link[TO])),
