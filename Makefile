@@ -62,7 +62,7 @@ COLLECTIVES := $(call in,collectives,engine.c engine_check.c engine_copy.c engin
 PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/algorithms,aap.c ahead.c alike.c all_to_some.c allgather.c barrier.c block_sets.c both_ways.c branches.c bruck.c candidates.c composed.c contained.c cycle.c direct.c \
 		disjoint.c exchange_phases.c exchange_table.c flow.c flow_ports.c gossip.c gossip_search.c gray.c halving.c leaders.c mapped.c mesh_pairs.c multiphase.c neighbours.c orbits.c pairs.c parts.c permute.c pieces.c \
-		pipeline.c rarest.c reverse.c reverse_groups.c rings.c rotated.c rotated_whole.c rounds.c rounds_fit.c rounds_search.c rounds_table.c scan.c scan_digits.c segments.c shelf.c shift.c sources.c spread.c \
+		pipeline.c rarest.c relayed.c reverse.c reverse_groups.c rings.c rotated.c rotated_whole.c rounds.c rounds_fit.c rounds_search.c rounds_table.c scan.c scan_digits.c segments.c shelf.c shift.c sources.c spread.c \
 		superblocks.c symmetries.c table.c threes.c tree.c) \
 	$(call in,planner/choose,choose.c cache.c make.c memory.c others.c range.c ranks.c) \
 	$(call in,planner/output,order.c part.c perform.c) \

@@ -169,6 +169,7 @@ bool possible_by_exchange_table(const struct network *network);
 bool possible_in_parts(const struct network *network);
 bool possible_by_digits(const struct network *network);
 bool possible_rarest_first(const struct network *network);
+bool possible_relayed(const struct network *network);
 
 /* From all to some: straight, and by neighbours along the Gray code. */
 bool possible_on_gray_ring(const struct network *network);
@@ -186,6 +187,7 @@ unsigned gray_all_to_some_steps(const struct network *network, unsigned ports);
 
 /* Blocks over all links of meshes. */
 struct plan *plan_rarest_first(const struct network *network, const struct plan_request *request);
+struct plan *plan_relayed(const struct network *network, const struct plan_request *request);
 
 /* The prefix, with a part of the vector in each digit of ranks. */
 struct plan *plan_scan_by_digits(const struct network *network, const struct plan_request *request);

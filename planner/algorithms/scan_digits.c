@@ -596,6 +596,7 @@ struct plan *plan_scan_by_digits(const struct network *network, const struct pla
     scan.count = digits_of(network, scan.form.factors, scan.digits);
     scan.ports = ports < network->ports ? ports : network->ports;
     plan->segments = 0;
+    plan->sums_apart = true; /* of ranks that do not follow each other */
     make_parts(&scan);
     for (uint32_t node = 0; node < network->nodes; node++) {
         build_copy(plan, 0, node, slots_of(plan, SPACE_SEND, 0, plan->segments),

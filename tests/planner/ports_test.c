@@ -63,17 +63,17 @@ static void try_candidate(const struct network *network, const struct candidate 
                                    .type = ECUBE_DOUBLE,
                                    .ports = PORTS_ALL};
     uint32_t roots = operation_roots(operation_of(request.operation), network);
-    unsigned variants = candidate_variants(candidate, network, &request);
+    uint32_t stride = roots > ALL_ROOTS_NODES ? (roots - 1) / 2 : 1;
 
-    for (request.variant = 0; request.variant < variants; request.variant++) {
-        uint32_t stride = roots > ALL_ROOTS_NODES ? (roots - 1) / 2 : 1;
-        for (request.root = 0; request.root < roots; request.root += stride) {
+    for (request.root = 0; request.root < roots; request.root += stride) {
+        request.ports = PORTS_ALL;
+        unsigned variants = candidate_variants(candidate, network, &request);
+        for (request.variant = 0; request.variant < variants; request.variant++) {
             for (unsigned p = 0; p < sizeof port_counts / sizeof port_counts[0]; p++) {
                 request.ports = port_counts[p];
-                if (candidate->steps && request.ports < network->ports) {
-                    continue;
+                if (!candidate->steps || request.ports >= network->ports) {
+                    try_variant(network, candidate, &request);
                 }
-                try_variant(network, candidate, &request);
             }
         }
     }

@@ -52,6 +52,7 @@ ported() {
 	exchange:table
 	exchange:AAP pairs
 	exchange:rounds of ports
+	exchange:relayed
 	END
 }
 
