@@ -17,9 +17,9 @@ is_made() {
     cp -r "$copy/board/$board" "$copy/$folder"
     cd "$copy" || fail "no copy"
     ram=$(($(board_number RAM_BYTES) * 3 / 4))
-    end=$(($(board_number RAM_BASE) + ram))
+    end=$(printf '0x%08x' $(($(board_number RAM_BASE) + ram - $(board_number RECORD_BYTES))))
     sed -i -e "/BOARD_RAM_BYTES/s/0x.*/$(printf '0x%08x' "$ram")/" \
-        -e "/define BOARD_PROGRAM_END/s/0x.*/$(printf '0x%08x' "$end")/" $folder/board.h
+        -e "/define BOARD_PROGRAM_END/s/0x.*/$end/" -e "/define BOARD_RECORD_BASE/s/0x.*/$end/" $folder/board.h
     sed -i "s/ -m [0-9]*/ -m $((ram >> 20))/" $folder/board.mk
     sed -i 's/\.shared_device = .*/.shared_device = NULL,/' $folder/description.c
     sed -i 's/int shared_count = shared_init(),/(void)shared_init;\n    int shared_count = 0,/' $folder/platform.c
@@ -31,8 +31,9 @@ is_made() {
 
 does_the_main_job() {
     ecube=$copy/build/ecube
-    tool_succeeds run --board small --network cube:2 --json result.json "$copy/build/examples/complete_exchange.elf" 16 100 1000
+    tool_succeeds run --board small --network cube:2 --trace trace.json --json result.json "$copy/build/examples/complete_exchange.elf" 16 100 1000
     [ "$("$json_get" result.json links)" = serial ] || { cat result.json; fail "other links"; }
+    [ "$("$json_get" result.json trace missing length)" = 0 ] || { cat result.json; fail "no records"; }
     [ "$("$json_get" result.json exits)" = '[0,0,0,0]' ] || { cat result.json; fail "a program failed"; }
     # The same model times as on the other board.
     model_times() { "$json_get" "$1" reports | grep -o '"model[a-z_]*": *[0-9.]*'; }
@@ -46,7 +47,7 @@ has_its_own_memory_and_links() {
     ecube=$copy/build/ecube
     tool_fails 2 'the board small has no links in shared memory: use --links serial' \
         run --board small --links shared --network cube:1 "$copy/build/examples/complete_exchange.elf" 16
-    echo "char big[$(($(board_number RAM_BYTES) * 3 / 4))]; int main(void) { return big[5]; }" >big.c
+    echo "char big[$((($(board_number PROGRAM_END) - $(board_number IMAGE_BASE)) * 7 / 8))]; int main(void) { return big[5]; }" >big.c
     ! "$copy/build/ecube-cc" big.c -o big.elf 2>/dev/null || fail "a program that the memory of small cannot hold"
     "$build/ecube-cc" big.c -o big.elf || fail "the memory of $board does not hold it"
     tool_fails 2 'big\.elf.*(large|outside)' run --board small --network cube:1 big.elf
