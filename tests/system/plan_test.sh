@@ -239,7 +239,7 @@ lists_what_there_is() {
     grep -Eq '^ +serves +for comparison' out || fail "nothing is for comparison"
     sed -n 's/^  \([^ ].*\)/\1/p' out >names
     while read -r name; do
-        for where in cube:3 'cube:3 --ports all' mesh:4x4 mesh:3x5 torus:4x4; do
+        for where in cube:3 'cube:3 --ports all' mesh:4x4 mesh:3x5 'mesh:3x5 --ports all' torus:4x4; do
             # shellcheck disable=SC2086 -- words
             tool plan show exchange --network $where --algorithm "$name"
             [ "$status" -ne 0 ] || break
