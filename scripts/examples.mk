@@ -12,7 +12,7 @@ ECUBE_CC ?= ecube-cc
 
 # What the programs in linear_algebra share; a part of collectives.
 SHARED := linear_algebra/grid.c linear_algebra/linear.c
-PARTS := collectives/messages.c
+PARTS := $(addprefix collectives/,messages.c)
 SOURCES := $(filter-out $(SHARED) $(PARTS),$(sort $(wildcard *.c */*.c)))
 NAMES := $(basename $(notdir $(SOURCES)))
 LINEAR := $(basename $(notdir $(filter linear_algebra/%,$(SOURCES))))
