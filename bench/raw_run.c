@@ -29,7 +29,7 @@ enum {
     LOOKS_UNTIL_STILL = 6, /* that many in a row without work: the run stands still */
     WORK_NS_MIN = 1000000, /* of processor time between two looks; QEMU that waits has none */
     LINE_BYTES = 512,
-    NODES_MAX = MACHINE_NODES_MAX
+    NODES_MAX = COMPUTER_NODES_MAX
 };
 
 /* How a run can fail. */

@@ -218,7 +218,7 @@ static int make_plan(struct bench_arguments *arguments, struct bench_plan *plan,
         take_sizes(NULL, sizes, arguments);
     }
     if (check_simulated(arguments, message) != 0 ||
-        options_find_network(machine->network, arguments->simulated ? &simulated : &machine_limits,
+        options_find_network(machine->network, arguments->simulated ? &simulated : &computer_limits,
                              &plan->network, message) != 0 ||
         options_find_host_links(machine, &plan->network, message) != 0 ||
         map_apply(&machine->map, &plan->network, message) != 0 ||

@@ -616,8 +616,9 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
 {
     *options = (struct machine_options){
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS};
-    if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
-            0 ||
+    if (options_find_network(arguments->network,
+                             arguments->divided ? &machine_limits : &computer_limits,
+                             &options->network, message) != 0 ||
         options_find_host_links(arguments, &options->network, message) != 0 ||
         map_apply(&arguments->map, &options->network, message) != 0) {
         return -1;
@@ -633,7 +634,9 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
         target_find(target, arguments->kernel, arguments->qemu, message) != 0) {
         return -1;
     }
-    return link_maker_choose(arguments->links, &options->network, target, message);
+    return arguments->divided
+               ? 0
+               : link_maker_choose(arguments->links, &options->network, NULL, target, message);
 }
 
 int options_reject_unchecked(const struct image *image, const char *path, struct message *message)

@@ -40,6 +40,7 @@ struct machine_arguments {
     const char *kernel;
     const char *qemu;
     struct map_wanted map;
+    bool divided; /* over computers: link_maker_choose is called where each part is known */
 };
 
 /* --common, --input, --window, --stride, --pad, --private, --file */

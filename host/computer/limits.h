@@ -8,13 +8,16 @@
 #include "network/text.h"
 
 enum {
-    MACHINE_NODES_MAX = 128,
+    COMPUTER_NODES_MAX = 128, /* of a machine's nodes, on one computer */
+    MACHINE_NODES_MAX = 512,
     MACHINE_PORTS_MAX = 9, /* of a node, the host link's included: torus:3x3x3x3 has 8 and one */
     MACHINE_HOST_LINKS_MAX = NETWORK_HOST_LINKS_MAX
 };
 
 static const struct network_limits machine_limits = {.nodes = MACHINE_NODES_MAX,
                                                      .place = "on QEMU"};
+static const struct network_limits computer_limits = {
+    .nodes = COMPUTER_NODES_MAX, .place = "on QEMU on one computer ('ecube agent' takes several)"};
 
 /* Whether a port of a node has a link. */
 static inline bool machine_has_link(const struct network *network, uint32_t node, unsigned port)

@@ -167,6 +167,7 @@ int target_find(struct target *target, const char *kernel, const char *qemu,
 
     target->jtag[0] = '\0';
     target->blank = target->shared = false;
+    target->tls_directory[0] = '\0';
     if (kernel ? take_path(target->kernel, kernel, message)
                : find_of_board(target->kernel, "kernel.elf", "the kernel image",
                                "build it with 'make', or name it with --kernel", message)) {
@@ -207,6 +208,12 @@ void target_make_command(struct argv *command, const struct target *target, cons
         argv_add(command, "%s", target->kernel);
     }
     board->add_links(command, links);
+    if (links->carriers) {
+        argv_add(command, "-chardev");
+        argv_add(command, "socket,id=tool,fd=%d", links->monitor_fd);
+        argv_add(command, "-mon");
+        argv_add(command, "chardev=tool,mode=control");
+    }
     argv_add(command, "-gdb");
     argv_add(command, "unix:%s/n%u.%s,server=on,wait=off", rundir, (unsigned)node,
              target->jtag[0] ? "stub" : "gdb");

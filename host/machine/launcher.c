@@ -18,22 +18,58 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "host/computer/available.h"
 #include "host/computer/placement.h"
+#include "host/machine/monitor.h"
 
 /* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
  */
 enum { DESCRIPTORS_OTHER = 64 };
 
-int launcher_check_descriptors(const struct network *network, bool shared, struct message *message)
+struct launcher_place launcher_whole(const struct network *network)
+{
+    return (struct launcher_place){.count = network->nodes, .host = true};
+}
+
+static bool is_here(const struct launcher_place *place, uint32_t node)
+{
+    return node >= place->first && node - place->first < place->count;
+}
+
+/* Whether a node here owns the link at a port, and it leads to another node here. */
+static bool owns_within(const struct network *network, const struct launcher_place *place,
+                        uint32_t node, unsigned port)
+{
+    return network_owns_link(network, node, port) &&
+           is_here(place, network_neighbour(network, node, port));
+}
+
+uint32_t launcher_links_within(const struct network *network, const struct launcher_place *place)
+{
+    uint32_t count = 0;
+
+    for (uint32_t node = place->first; node < place->first + place->count; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            count += owns_within(network, place, node, p);
+        }
+    }
+    return count;
+}
+
+int launcher_check_descriptors(const struct network *network, const struct launcher_place *place,
+                               bool shared, struct message *message)
 {
     struct rlimit limit;
     unsigned host_links = network_host_links(network);
     /* a link in shared memory has a file, each node a doorbell */
-    rlim_t cables = shared ? network_link_count(network) + network->nodes + 2 * host_links
-                           : 2 * (network_link_count(network) + host_links);
-    rlim_t need = cables + network->nodes + DESCRIPTORS_OTHER;
+    rlim_t within = launcher_links_within(network, place);
+    rlim_t cables = (shared ? within + place->count : 2 * within) + 2 * host_links;
+    /* of cables that lead elsewhere a listening socket, and a line to each QEMU */
+    rlim_t far = place->far ? (network->ports + 1u) * place->count : 0;
+    rlim_t need = cables + far + place->count + DESCRIPTORS_OTHER;
     char name[NETWORK_NAME_MAX];
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
@@ -51,6 +87,14 @@ int launcher_check_descriptors(const struct network *network, bool shared, struc
                        name, (unsigned)need, (unsigned)limit.rlim_max);
 }
 
+static void close_once(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
 /* A socketpair has no name: nobody else connects to it, and nothing is left when its ends close. */
 static int make_pair(int *a, int *b, struct message *message)
 {
@@ -64,43 +108,71 @@ static int make_pair(int *a, int *b, struct message *message)
     return 0;
 }
 
-/* The cable of a node's port to its neighbour. */
+/* The number of a node here in the shared links. */
+static uint32_t shared_number(const struct launcher *launcher, uint32_t node)
+{
+    return node - launcher->place.first;
+}
+
+/* The cable of a node's port to its neighbour, which is here, too. */
 static int make_cable(struct launcher *launcher, uint32_t node, unsigned p, struct message *message)
 {
     uint32_t peer = network_neighbour(&launcher->network, node, p);
     unsigned q = network_far_port(&launcher->network, p);
 
-    return launcher->shared ? shared_links_join(&launcher->links, node, p, peer, q, message)
+    return launcher->shared ? shared_links_join(&launcher->links, shared_number(launcher, node), p,
+                                                shared_number(launcher, peer), q, message)
                             : make_pair(&launcher->nodes[node].port_fds[p],
                                         &launcher->nodes[peer].port_fds[q], message);
+}
+
+/* Host link `index`, of which the host, the node or both are here. */
+static int make_host_link(struct launcher *launcher, unsigned index, struct message *message)
+{
+    const struct launcher_place *place = &launcher->place;
+    uint32_t node = network_host_node(&launcher->network, index);
+    int *host_fd = &launcher->host_fds[index];
+    int *node_fd = &launcher->nodes[node].port_fds[launcher->network.ports];
+
+    if (!place->host && !is_here(place, node)) {
+        return 0;
+    }
+    if (place->host && is_here(place, node)
+            ? make_pair(host_fd, node_fd, message) != 0
+            : place->far->host_link(place->far->context, index, place->host ? host_fd : node_fd,
+                                    message) != 0) {
+        return -1;
+    }
+    if (place->host) {
+        fcntl(*host_fd, F_SETFL, O_NONBLOCK);
+    }
+    return 0;
 }
 
 static int make_cables(struct launcher *launcher, struct message *message)
 {
     const struct network *network = &launcher->network;
+    const struct launcher_place *place = &launcher->place;
 
     if (launcher->shared) {
-        if (shared_links_init(&launcher->links, network->nodes, network_link_count(network),
+        if (shared_links_init(&launcher->links, place->count, launcher_links_within(network, place),
                               message) != 0) {
             return -1;
         }
-        launcher->links.spin_us = placement_spin_us(network->nodes);
+        launcher->links.spin_us = placement_spin_us(place->count);
     }
-    for (uint32_t node = 0; node < network->nodes; node++) {
+    for (uint32_t node = place->first; node < place->first + place->count; node++) {
         for (unsigned p = 0; p < network->ports; p++) {
-            if (network_owns_link(network, node, p) &&
+            if (owns_within(network, place, node, p) &&
                 make_cable(launcher, node, p, message) != 0) {
                 return -1;
             }
         }
     }
     for (unsigned i = 0; i < network_host_links(network); i++) {
-        if (make_pair(&launcher->host_fds[i],
-                      &launcher->nodes[network_host_node(network, i)].port_fds[network->ports],
-                      message) != 0) {
+        if (make_host_link(launcher, i, message) != 0) {
             return -1;
         }
-        fcntl(launcher->host_fds[i], F_SETFL, O_NONBLOCK);
     }
     return 0;
 }
@@ -116,7 +188,8 @@ static void cross(struct launcher *launcher, const struct launcher_crossing *cro
     int fd = *b;
 
     if (launcher->shared) {
-        shared_links_swap(&launcher->links, crossing->b, p, crossing->d, q);
+        shared_links_swap(&launcher->links, shared_number(launcher, crossing->b), p,
+                          shared_number(launcher, crossing->d), q);
     }
     *b = *d;
     *d = fd;
@@ -152,12 +225,16 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
     dup2(node->output_fd, 2);
     for (unsigned p = 0; p < links->port_count; p++) {
         inherit(links->serial_fds[p]);
+        if (links->carriers && links->carriers[p].kind == CARRIER_LISTENS) {
+            inherit(links->carriers[p].fd);
+        }
     }
+    inherit(links->carriers ? links->monitor_fd : -1);
     for (unsigned i = 0; i < links->memory_count; i++) {
         inherit(links->memory_fds[i]);
     }
     inherit(links->card_fd);
-    placement_bind(number, launcher->network.nodes);
+    placement_bind(number - launcher->place.first, launcher->place.count);
     offspring_mark(launcher->run, number);
     execv(command->words[0], command->words);
     dprintf(2, "cannot run %s: %s\n", command->words[0], strerror(errno));
@@ -184,37 +261,80 @@ static int start_process(struct launcher *launcher, uint32_t number, const struc
     return 0;
 }
 
+/* Asks for the carriers of the links that lead elsewhere, if there are any. */
+static int find_carriers(struct launcher *launcher, uint32_t number, struct board_carrier *carriers,
+                         struct message *message)
+{
+    const struct launcher_place *place = &launcher->place;
+    struct launcher_node *node = &launcher->nodes[number];
+
+    for (unsigned p = 0; p < launcher->network.ports; p++) {
+        uint32_t peer = network_neighbour(&launcher->network, number, p);
+
+        if (peer == NETWORK_NO_NODE || is_here(place, peer)) {
+            continue;
+        }
+        if (place->far->carrier(place->far->context, number, p, &carriers[p], message) != 0) {
+            return -1;
+        }
+        node->carriers |= UINT32_C(1) << p;
+    }
+    return 0;
+}
+
+static int start_linked(struct launcher *launcher, uint32_t number, const struct target *target,
+                        const struct rundir *rundir, struct board_links *links,
+                        struct message *message)
+{
+    unsigned ports = launcher->network.ports;
+    int *port_fds = launcher->nodes[number].port_fds, status;
+
+    if (launcher->shared) {
+        links->memory_count = shared_links_memories(
+            &launcher->links, shared_number(launcher, number), links->memory_fds);
+    }
+    if (links->memory_count > 0 &&
+        shared_links_tell(&launcher->links, shared_number(launcher, number), links->port_count,
+                          &links->card_fd, message) != 0) {
+        return -1;
+    }
+    status = start_process(launcher, number, target, rundir, links, message);
+    close_once(&links->card_fd);
+    close_once(&port_fds[ports]); /* the node alone holds its end of the host link */
+    return status;
+}
+
 static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
                       const struct rundir *rundir, struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
-    unsigned ports = launcher->network.ports,
-             port_count = machine_ports(&launcher->network, number);
+    struct board_carrier carriers[MACHINE_PORTS_MAX] = {{0}};
     int memory_fds[MACHINE_PORTS_MAX], status;
     struct board_links links = {.serial_fds = node->port_fds,
-                                .port_count = port_count,
+                                .port_count = machine_ports(&launcher->network, number),
                                 .memory_fds = memory_fds,
-                                .card_fd = -1};
+                                .card_fd = -1,
+                                .tls_directory = target->tls_directory,
+                                .monitor_fd = -1};
 
     /* A file and no pipe: QEMU never blocks on it, and its last words are read after its death. */
     node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
     if (node->output_fd < 0) {
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
     }
-    if (launcher->shared) {
-        links.memory_count = shared_links_memories(&launcher->links, number, memory_fds);
+    status = find_carriers(launcher, number, carriers, message);
+    if (status == 0 && node->carriers != 0) {
+        links.carriers = carriers;
+        status = monitor_open(&node->monitor_fd, &links.monitor_fd, message);
     }
-    if (links.memory_count > 0 &&
-        shared_links_tell(&launcher->links, number, port_count, &links.card_fd, message) != 0) {
-        return -1;
+    if (status == 0) {
+        status = start_linked(launcher, number, target, rundir, &links, message);
     }
-    status = start_process(launcher, number, target, rundir, &links, message);
-    if (links.card_fd >= 0) {
-        close(links.card_fd);
-    }
-    if (port_count > ports) { /* the node alone holds its end of the host link */
-        close(node->port_fds[ports]);
-        node->port_fds[ports] = -1;
+    close_once(&links.monitor_fd);
+    for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
+        if (carriers[p].kind == CARRIER_LISTENS) {
+            close(carriers[p].fd);
+        }
     }
     return status;
 }
@@ -222,9 +342,11 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
 int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const struct rundir *rundir,
-                   struct message *message)
+                   const struct launcher_place *place, struct message *message)
 {
-    *launcher = (struct launcher){.network = *network, .shared = target->shared};
+    *launcher = (struct launcher){.network = *network,
+                                  .place = place ? *place : launcher_whole(network),
+                                  .shared = target->shared};
     memcpy(launcher->run, rundir->run, sizeof launcher->run);
     launcher->nodes = calloc(network->nodes, sizeof *launcher->nodes);
     if (!launcher->nodes) {
@@ -234,7 +356,7 @@ int launcher_start(struct launcher *launcher, const struct network *network,
         launcher->host_fds[i] = -1;
     }
     for (uint32_t node = 0; node < network->nodes; node++) {
-        launcher->nodes[node].output_fd = -1;
+        launcher->nodes[node].output_fd = launcher->nodes[node].monitor_fd = -1;
         for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             launcher->nodes[node].port_fds[p] = -1;
         }
@@ -246,7 +368,8 @@ int launcher_start(struct launcher *launcher, const struct network *network,
     for (unsigned i = 0; i < crossing_count; i++) {
         cross(launcher, &crossings[i]);
     }
-    for (uint32_t node = 0; node < network->nodes; node++) {
+    for (uint32_t node = launcher->place.first;
+         node < launcher->place.first + launcher->place.count; node++) {
         if (start_node(launcher, node, target, rundir, message) != 0) {
             launcher_stop(launcher);
             return -1;
@@ -267,8 +390,11 @@ static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
 {
     struct pollfd end = {.fd = launcher->nodes[node].port_fds[port]};
 
+    if (launcher->nodes[node].carriers >> port & 1) {
+        return launcher_yank(launcher, node, port);
+    }
     if (launcher->shared) {
-        return shared_links_lose(&launcher->links, node, port);
+        return shared_links_lose(&launcher->links, shared_number(launcher, node), port);
     }
     if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
         return false;
@@ -277,11 +403,60 @@ static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
     return true;
 }
 
+bool launcher_yank(struct launcher *launcher, uint32_t number, unsigned port)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    uint32_t bit = UINT32_C(1) << port;
+
+    if ((node->carriers & ~node->carriers_lost & bit) == 0 || node->dead) {
+        return false;
+    }
+    node->carriers_lost |= bit;
+    return monitor_yank(node->monitor_fd, port);
+}
+
+struct reaping {
+    struct launcher *launcher;
+    void (*died)(void *context, uint32_t node);
+    void *context;
+};
+
+/* A neighbour may not notice by itself: its QEMU does not look at a line whose guest does not. */
+static void take_far_death(void *context, uint32_t number)
+{
+    struct reaping *reaping = context;
+    struct launcher *launcher = reaping->launcher;
+
+    launcher->nodes[number].dead = true;
+    for (unsigned p = 0; p < launcher->network.ports; p++) {
+        uint32_t peer = network_neighbour(&launcher->network, number, p);
+
+        if (peer != NETWORK_NO_NODE && is_here(&launcher->place, peer)) {
+            launcher_yank(launcher, peer, network_far_port(&launcher->network, p));
+        }
+    }
+    reaping->died(reaping->context, number);
+}
+
+void launcher_listen(struct launcher *launcher, void (*news)(void *context), void *context)
+{
+    const struct launcher_far *far = launcher->place.far;
+
+    if (far && far->listen) {
+        far->listen(far->context, news, context);
+    }
+}
+
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
                    void *context)
 {
+    const struct launcher_far *far = launcher->place.far;
     bool any = false;
 
+    if (far) {
+        far->reap(far->context, take_far_death,
+                  &(struct reaping){.launcher = launcher, .died = died, .context = context});
+    }
     for (uint32_t number = 0; number < launcher->network.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
 
@@ -304,10 +479,15 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
                        char text[LAUNCHER_NOTE_MAX])
 {
     const struct launcher_node *node = &launcher->nodes[number];
+    const struct launcher_place *place = &launcher->place;
     char words[161] = "", *end;
     off_t size = lseek(node->output_fd, 0, SEEK_END);
     ssize_t bytes = 0;
 
+    if (!is_here(place, number)) {
+        place->far->describe(place->far->context, number, text);
+        return;
+    }
     if (size > 0) {
         bytes = pread(node->output_fd, words, sizeof words - 1, size > 160 ? size - 160 : 0);
         words[bytes > 0 ? bytes : 0] = '\0';
@@ -344,14 +524,26 @@ bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
     if (a == NETWORK_NO_NODE || b == NETWORK_NO_NODE) {
         return lose_host_link(launcher, a == NETWORK_NO_NODE ? b : a);
     }
+    const struct launcher_place *place = &launcher->place;
     unsigned p = network_port_to(&launcher->network, a, b);
 
-    return p != NETWORK_NO_PORT && lose_cable(launcher, a, p);
+    if (p == NETWORK_NO_PORT || launcher->nodes[a].dead || launcher->nodes[b].dead) {
+        return false;
+    }
+    if (is_here(place, a) && is_here(place, b)) {
+        return lose_cable(launcher, a, p);
+    }
+    if (is_here(place, a)) {
+        launcher_yank(launcher, a, p);
+    } else if (is_here(place, b)) {
+        launcher_yank(launcher, b, network_far_port(&launcher->network, p));
+    }
+    return place->far->cut(place->far->context, a, b);
 }
 
-bool launcher_kill(struct launcher *launcher, uint32_t number)
+/* Of a node here. */
+static bool kill_here(struct launcher_node *node)
 {
-    struct launcher_node *node = &launcher->nodes[number];
     bool lives = node->pid > 0 && !node->killed;
 
     if (lives) {
@@ -361,12 +553,65 @@ bool launcher_kill(struct launcher *launcher, uint32_t number)
     return lives;
 }
 
-static void close_once(int *fd)
+bool launcher_kill(struct launcher *launcher, uint32_t number)
 {
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
+    const struct launcher_far *far = launcher->place.far;
+
+    return is_here(&launcher->place, number) ? kill_here(&launcher->nodes[number])
+                                             : far->kill(far->context, number);
+}
+
+enum { ANSWER_MS = 2000 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* All are asked before the first is waited for. */
+unsigned launcher_carriers_lost(const struct launcher *launcher,
+                                void (*lost)(void *context, uint32_t node, unsigned port),
+                                void *context)
+{
+    int64_t end_ms = now_ms() + ANSWER_MS;
+    unsigned count = 0;
+
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
+        const struct launcher_node *node = &launcher->nodes[number];
+
+        if (node->monitor_fd >= 0 && !node->dead) {
+            (void)monitor_ask(node->monitor_fd);
+        }
     }
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
+        const struct launcher_node *node = &launcher->nodes[number];
+        uint32_t ports = 0;
+
+        if (node->monitor_fd < 0 || node->dead ||
+            !monitor_disconnected(node->monitor_fd, end_ms, &ports)) {
+            continue;
+        }
+        ports &= node->carriers & ~node->carriers_lost;
+        for (unsigned p = 0; p < launcher->network.ports; p++) {
+            if (ports >> p & 1) {
+                lost(context, number, p);
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+unsigned launcher_share_permille(const struct launcher *launcher)
+{
+    const struct launcher_far *far = launcher->place.far;
+    unsigned here = available_share_permille(),
+             there = far ? far->share_permille(far->context) : here;
+
+    return here < there ? here : there;
 }
 
 void launcher_stop(struct launcher *launcher)
@@ -375,8 +620,11 @@ void launcher_stop(struct launcher *launcher)
         return;
     }
     /* All are killed before the first is waited for: they end at the same time. */
+    if (launcher->place.far) {
+        launcher->place.far->stop(launcher->place.far->context);
+    }
     for (uint32_t node = 0; node < launcher->network.nodes; node++) {
-        launcher_kill(launcher, node);
+        kill_here(&launcher->nodes[node]);
     }
     for (uint32_t number = 0; number < launcher->network.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
@@ -384,6 +632,7 @@ void launcher_stop(struct launcher *launcher)
         while (node->pid > 0 && waitpid(node->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         close_once(&node->output_fd);
+        close_once(&node->monitor_fd);
         for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             close_once(&node->port_fds[p]);
         }

@@ -141,11 +141,11 @@ static bool lacks_device(const char *qemu)
 
 /* ---- what this process may have ---- */
 
-static int check_memory(const struct network *network, struct message *message)
+static int check_memory(uint32_t links, struct message *message)
 {
     /* the rings, and a page of words for each side and the carrier */
     uint64_t link_bytes = 2 * SHARED_RING_BYTES + 3 * SHARED_PAGE_BYTES;
-    uint64_t bytes = network_link_count(network) * link_bytes;
+    uint64_t bytes = links * link_bytes;
     struct shared_links trial;
 
     if (available_bytes() < bytes) {
@@ -163,19 +163,18 @@ static int check_memory(const struct network *network, struct message *message)
     return status;
 }
 
-static int check_shared(const struct network *network, const struct target *target,
-                        struct message *message)
+static int check_shared(uint32_t links, const struct target *target, struct message *message)
 {
     const struct board *board = target_board();
 
-    if (network_link_count(network) == 0) {
+    if (links == 0) {
         return 0;
     }
     if (!board->shared_device) {
         return message_set(
             message, "the board %s has no links in shared memory: use --links serial", board->name);
     }
-    if (check_memory(network, message) != 0) {
+    if (check_memory(links, message) != 0) {
         return -1;
     }
     return lacks_device(target->qemu)
@@ -199,10 +198,14 @@ static int check_ports(const struct network *network, struct message *message)
                        network->ports + 1u, board->name, board->links_max);
 }
 
-int link_maker_choose(const char *text, const struct network *network, struct target *target,
+int link_maker_choose(const char *text, const struct network *network,
+                      const struct launcher_place *place, struct target *target,
                       struct message *message)
 {
+    struct launcher_place whole = launcher_whole(network);
     enum maker maker;
+
+    place = place ? place : &whole;
 
     if (find_maker(text, &maker, message) != 0) {
         return -1;
@@ -212,14 +215,15 @@ int link_maker_choose(const char *text, const struct network *network, struct ta
     }
     target->shared =
         maker == MAKER_SHARED || (maker == MAKER_AUTO && target_board()->shared_device != NULL);
-    if (target->shared && check_shared(network, target, message) != 0) {
+    if (target->shared &&
+        check_shared(launcher_links_within(network, place), target, message) != 0) {
         if (maker == MAKER_SHARED) {
             return -1;
         }
         fprintf(stderr, "ecube: %s; using serial lines\n", message->text);
         target->shared = false;
     }
-    return launcher_check_descriptors(network, target->shared, message);
+    return launcher_check_descriptors(network, place, target->shared, message);
 }
 
 const char *link_maker_name(const struct target *target)

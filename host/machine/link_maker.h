@@ -10,12 +10,14 @@
 
 #include "host/console/message.h"
 #include "host/computer/target.h"
+#include "host/machine/launcher.h"
 #include "network/network.h"
 
 /* Decides for a network and QEMU, which target_find has found, and checks that this process may
- * have what the links need. text: of --links; NULL: what ECUBE_LINKS in the environment says, or
+ * have what the links of its place (NULL: all of it) need. text: of --links; NULL: what ECUBE_LINKS in the environment says, or
  * auto. */
-int link_maker_choose(const char *text, const struct network *network, struct target *target,
+int link_maker_choose(const char *text, const struct network *network,
+                      const struct launcher_place *place, struct target *target,
                       struct message *message);
 
 /* What a machine's links are, as users write it. */

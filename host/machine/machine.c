@@ -18,7 +18,6 @@
 #include "planner/planner.h"
 #include "drivers/check.h"
 #include "host/machine/announce.h"
-#include "host/computer/available.h"
 #include "host/job/troubles.h"
 #include "host/machine/describe.h"
 #include "router/channel.h"
@@ -492,7 +491,7 @@ static bool take_events(struct machine *machine)
  * their way and show nothing. */
 static void pass(struct machine *machine)
 {
-    unsigned share = available_share_permille();
+    unsigned share = launcher_share_permille(&machine->launcher);
     uint64_t passed_us = TICK_MS * (share > SHARE_MIN_PERMILLE ? share : SHARE_MIN_PERMILLE);
 
     controller_pass(&machine->controller, passed_us, now_us());
@@ -704,15 +703,22 @@ static void on_died(void *context, uint32_t rank)
     update_clocks(machine);
 }
 
+static void on_news(void *context)
+{
+    struct machine *machine = context;
+
+    launcher_reap(&machine->launcher, on_died, machine);
+    pump(machine);
+}
+
 /* One signal may stand for several children, so each is asked. */
 static void on_child_signal(uv_signal_t *handle, int number)
 {
     struct machine *machine = handle->data;
 
     (void)number;
-    launcher_reap(&machine->launcher, on_died, machine);
     jtag_reap(&machine->jtag);
-    pump(machine);
+    on_news(machine);
 }
 
 /* Debuggers ----------------------------------------------------------------------------------- */
@@ -1069,10 +1075,11 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
         bound(machine, options->timeout_ms);
     }
     if (launcher_start(&machine->launcher, &options->network, options->crossings,
-                       options->crossing_count, target, rundir, message) != 0 ||
+                       options->crossing_count, target, rundir, options->place, message) != 0 ||
         start_controller(machine, message) != 0 || start_debugging(machine, rundir, message) != 0) {
         return -1;
     }
+    launcher_listen(&machine->launcher, on_news, machine);
     tell_progress(&machine->teller, "boot", 0, nodes_of(machine));
     pump(machine);
     return 0;

@@ -61,6 +61,8 @@ struct machine_options {
     uint32_t timeout_ms; /* from the start on, to the end of the first job; 0: none but a job's */
     struct injection injections[INJECTIONS_MAX];
     unsigned injection_count;
+    const struct launcher_place
+        *place; /* the nodes that are here, as long as the machine; NULL: all */
     struct launcher_crossing crossings[INJECTIONS_MAX];
     unsigned crossing_count;
     struct plan *const *plans; /* written ones, which stay as long as the machine */

@@ -65,9 +65,15 @@ static unsigned share_permille;
 
 /* What stands in for the world ----------------------------------------------------------------- */
 
-unsigned available_share_permille(void)
+unsigned launcher_share_permille(const struct launcher *launcher)
 {
+    (void)launcher;
     return share_permille;
+}
+
+void launcher_listen(struct launcher *launcher, void (*news)(void *context), void *context)
+{
+    (void)launcher, (void)news, (void)context;
 }
 
 uint64_t available_bytes(void)
@@ -78,9 +84,9 @@ uint64_t available_bytes(void)
 int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const struct rundir *rundir,
-                   struct message *message)
+                   const struct launcher_place *place, struct message *message)
 {
-    (void)crossings, (void)crossing_count, (void)target, (void)rundir, (void)message;
+    (void)crossings, (void)crossing_count, (void)target, (void)rundir, (void)place, (void)message;
     *launcher = (struct launcher){.network = *network};
     for (unsigned i = 0; i < NODES; i++) {
         int pair[2];
@@ -123,9 +129,21 @@ bool launcher_kill(struct launcher *launcher, uint32_t number)
     return false;
 }
 
-int launcher_check_descriptors(const struct network *network, bool shared, struct message *message)
+struct launcher_place launcher_whole(const struct network *network)
 {
-    (void)network, (void)shared, (void)message;
+    return (struct launcher_place){.count = network->nodes, .host = true};
+}
+
+uint32_t launcher_links_within(const struct network *network, const struct launcher_place *place)
+{
+    (void)place;
+    return network_link_count(network);
+}
+
+int launcher_check_descriptors(const struct network *network, const struct launcher_place *place,
+                               bool shared, struct message *message)
+{
+    (void)network, (void)place, (void)shared, (void)message;
     return 0;
 }
 
