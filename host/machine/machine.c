@@ -1066,7 +1066,7 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                                           .kernel = machine->target.kernel,
                                           .verbose = options->verbose};
     if (!machine->teller.troubles || !programs_init(&machine->programs) ||
-        !traffic_init(&machine->traffic, &options->network) ||
+        !traffic_init(&machine->traffic, &machine->options.network) ||
         !debuggers_init(&machine->debuggers, options->network.nodes, target->blank)) {
         return message_set(message, "out of memory");
     }
