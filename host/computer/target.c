@@ -167,7 +167,6 @@ int target_find(struct target *target, const char *kernel, const char *qemu,
 
     target->jtag[0] = '\0';
     target->blank = target->shared = false;
-    target->tls_directory[0] = '\0';
     if (kernel ? take_path(target->kernel, kernel, message)
                : find_of_board(target->kernel, "kernel.elf", "the kernel image",
                                "build it with 'make', or name it with --kernel", message)) {

@@ -21,7 +21,6 @@ struct target {
     char jtag[TARGET_PATH_MAX]; /* ecube-jtag, which serves nK.gdb then; empty: QEMU does */
     bool blank;                 /* without a kernel, and stopped */
     bool shared;                /* links between nodes are in shared memory, not serial lines */
-    char tls_directory[TARGET_PATH_MAX]; /* the key of links to other computers; empty: no TLS */
 };
 
 /* The board of this process's machine: the one that the tool was made for, until target_choose. */

@@ -314,7 +314,7 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
                                 .port_count = machine_ports(&launcher->network, number),
                                 .memory_fds = memory_fds,
                                 .card_fd = -1,
-                                .tls_directory = target->tls_directory,
+                                .tls_directory = launcher->place.tls ? rundir->path : "",
                                 .monitor_fd = -1};
 
     /* A file and no pipe: QEMU never blocks on it, and its last words are read after its death. */
@@ -422,11 +422,8 @@ struct reaping {
 };
 
 /* A neighbour may not notice by itself: its QEMU does not look at a line whose guest does not. */
-static void take_far_death(void *context, uint32_t number)
+void launcher_died_far(struct launcher *launcher, uint32_t number)
 {
-    struct reaping *reaping = context;
-    struct launcher *launcher = reaping->launcher;
-
     launcher->nodes[number].dead = true;
     for (unsigned p = 0; p < launcher->network.ports; p++) {
         uint32_t peer = network_neighbour(&launcher->network, number, p);
@@ -435,6 +432,13 @@ static void take_far_death(void *context, uint32_t number)
             launcher_yank(launcher, peer, network_far_port(&launcher->network, p));
         }
     }
+}
+
+static void take_far_death(void *context, uint32_t number)
+{
+    struct reaping *reaping = context;
+
+    launcher_died_far(reaping->launcher, number);
     reaping->died(reaping->context, number);
 }
 
@@ -453,7 +457,7 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
     const struct launcher_far *far = launcher->place.far;
     bool any = false;
 
-    if (far) {
+    if (far && far->reap) {
         far->reap(far->context, take_far_death,
                   &(struct reaping){.launcher = launcher, .died = died, .context = context});
     }
@@ -466,6 +470,9 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
             /* The launcher holds the dead node's ends, too: without this neighbours see nothing. */
             for (unsigned p = 0; p < launcher->network.ports; p++) {
                 lose_cable(launcher, number, p);
+            }
+            if (far && far->died) {
+                far->died(far->context, number);
             }
             died(context, number);
         }
@@ -533,12 +540,11 @@ bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
     if (is_here(place, a) && is_here(place, b)) {
         return lose_cable(launcher, a, p);
     }
-    if (is_here(place, a)) {
-        launcher_yank(launcher, a, p);
-    } else if (is_here(place, b)) {
-        launcher_yank(launcher, b, network_far_port(&launcher->network, p));
-    }
-    return place->far->cut(place->far->context, a, b);
+    bool here = is_here(place, a) && launcher_yank(launcher, a, p);
+
+    here |=
+        is_here(place, b) && launcher_yank(launcher, b, network_far_port(&launcher->network, p));
+    return place->far->cut ? place->far->cut(place->far->context, a, b) : here;
 }
 
 /* Of a node here. */
@@ -609,7 +615,7 @@ unsigned launcher_share_permille(const struct launcher *launcher)
 {
     const struct launcher_far *far = launcher->place.far;
     unsigned here = available_share_permille(),
-             there = far ? far->share_permille(far->context) : here;
+             there = far && far->share_permille ? far->share_permille(far->context) : here;
 
     return here < there ? here : there;
 }
@@ -620,7 +626,7 @@ void launcher_stop(struct launcher *launcher)
         return;
     }
     /* All are killed before the first is waited for: they end at the same time. */
-    if (launcher->place.far) {
+    if (launcher->place.far && launcher->place.far->stop) {
         launcher->place.far->stop(launcher->place.far->context);
     }
     for (uint32_t node = 0; node < launcher->network.nodes; node++) {

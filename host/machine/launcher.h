@@ -31,7 +31,8 @@
 
 enum { LAUNCHER_NOTE_MAX = 300 };
 
-/* What the launchers of other computers do. `context` is the first argument of all. */
+/* What the launchers of other computers do. `context` is the first argument of all. Where the host
+ * is not, the first two are enough: the others' callers are there. */
 struct launcher_far {
     void *context;
     /* The end of the cable at a port of a node here whose neighbour is elsewhere. The launcher
@@ -44,6 +45,8 @@ struct launcher_far {
     bool (*kill)(void *context, uint32_t node); /* one elsewhere; false: it is dead already */
     bool (*cut)(void *context, uint32_t a, uint32_t b); /* an end is elsewhere; false: it is cut */
     void (*describe)(void *context, uint32_t node, char text[LAUNCHER_NOTE_MAX]);
+    /* Tells the others that one here has died; NULL: the owner of the launcher does. */
+    void (*died)(void *context, uint32_t node);
     /* Calls died once for each node that has died elsewhere. */
     void (*reap)(void *context, void (*died)(void *died_context, uint32_t node),
                  void *died_context);
@@ -55,8 +58,10 @@ struct launcher_far {
 
 /* The part of a machine that is here. */
 struct launcher_place {
-    uint32_t first, count;          /* nodes */
-    bool host;                      /* the host's ends of all host links are here */
+    uint32_t first, count; /* nodes */
+    bool host;             /* the host's ends of all host links are here */
+    bool
+        tls; /* carriers to other computers use TLS; the key is in the run directory, as keys.psk */
     const struct launcher_far *far; /* NULL: all of it is here */
 };
 
@@ -117,11 +122,15 @@ void launcher_describe(const struct launcher *launcher, uint32_t node,
                        char text[LAUNCHER_NOTE_MAX]);
 
 /* Cuts the cable a-b; false when it is cut already, or one of its nodes is dead. Of one that leads
- * elsewhere first the end that is here, then, by launcher_far, the other. */
+ * elsewhere the end that is here and, if there is launcher_far.cut, by that the other. */
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b);
 
 /* Kills a node's process; launcher_reap will tell of it. False when it is dead already. */
 bool launcher_kill(struct launcher *launcher, uint32_t number);
+
+/* A node elsewhere has died: our ends of its cables are cut. For owners without launcher_far.reap.
+ */
+void launcher_died_far(struct launcher *launcher, uint32_t node);
 
 /* Cuts our end of a cable that leads elsewhere; false when there is none, or it is cut already. */
 bool launcher_yank(struct launcher *launcher, uint32_t node, unsigned port);

@@ -20,5 +20,8 @@ int link_maker_choose(const char *text, const struct network *network,
                       const struct launcher_place *place, struct target *target,
                       struct message *message);
 
+/* Whether this QEMU has TLS, which links to other computers need. */
+int link_maker_check_tls(const struct target *target, struct message *message);
+
 /* What a machine's links are, as users write it. */
 const char *link_maker_name(const struct target *target);
