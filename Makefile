@@ -140,7 +140,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
 	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
-		fold_test.c host_link_test.c image_test.c job_list_test.c machine_test.c native_file_test.c pages_test.c \
+		fold_test.c host_link_test.c image_test.c job_list_test.c launcher_test.c machine_test.c native_file_test.c pages_test.c \
 		placement_test.c plan_blocks_test.c region_job_test.c \
 		profile_test.c report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
@@ -316,7 +316,7 @@ TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notd
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-divided $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -461,6 +461,11 @@ $(B)/ecube-jtag: $(call native,$(JTAG))
 $(B)/ecube-checked: $(call checked,host/verbs/main.c) $(B)/host/rooms.a
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
+
+# The same, with each machine in two halves (tests/system/divided_test.sh).
+$(B)/ecube-divided: $(call checked,host/verbs/main.c tests/system/divided.c) $(B)/host/rooms.a
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -Wl,--wrap=launcher_start -o $@ $^ $(TOOL_LIBS)
 
 $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"

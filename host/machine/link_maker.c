@@ -73,7 +73,7 @@ static _Noreturn void become_asker(const char *qemu, const char *option, const c
     dup2(null, 0);
     dup2(out, 1);
     dup2(out, 2);
-    execl(qemu, qemu, option, value, (char *)NULL);
+    execl(qemu, qemu, "-machine", "none", option, value, (char *)NULL);
     _exit(127);
 }
 
