@@ -24,7 +24,8 @@ static const struct board_range bus[] = {
 };
 
 /* The credentials that the ends of carriers show: one object for those that listen, one for those
- * that connect. */
+ * that connect. The directory has keys.psk and dh-params.pem; without the latter each QEMU that
+ * listens would search for primes of its own for seconds. */
 static void add_credentials(struct argv *command, const struct board_links *links,
                             enum carrier_kind kind, const char *end)
 {

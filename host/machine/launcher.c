@@ -27,7 +27,7 @@
 
 /* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
  */
-enum { DESCRIPTORS_OTHER = 64 };
+enum { DESCRIPTORS_OTHER = 64, SOCKETS_OF_NODE = 4 };
 
 struct launcher_place launcher_whole(const struct network *network)
 {
@@ -69,6 +69,8 @@ int launcher_check_descriptors(const struct network *network, const struct launc
     rlim_t cables = (shared ? within + place->count : 2 * within) + 2 * host_links;
     /* of cables that lead elsewhere a listening socket, and a line to each QEMU */
     rlim_t far = place->far ? (network->ports + 1u) * place->count : 0;
+    /* and where the host is, sockets that stand for those of the nodes elsewhere */
+    far += place->host ? SOCKETS_OF_NODE * (network->nodes - place->count) : 0;
     rlim_t need = cables + far + place->count + DESCRIPTORS_OTHER;
     char name[NETWORK_NAME_MAX];
 

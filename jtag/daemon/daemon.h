@@ -11,7 +11,7 @@
 
 #include "jtag/stub/emulator.h"
 
-enum { DAEMON_NODES_MAX = 128, STATUS_BAD_INPUT = 2 };
+enum { DAEMON_NODES_MAX = 512, STATUS_BAD_INPUT = 2 };
 
 struct daemon_options {
     struct emulator_machine machine;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "drivers/check.h"
+#include "jtag/chain/chain.h"
 #include "jtag/daemon/daemon.h"
 
 enum { DIRECTORY_BYTES_MAX = 90, FD_MAX = 1 << 20 }; /* a socket's path has 107 */
@@ -117,6 +118,9 @@ static void check_options(const struct daemon_options *options)
     }
     if (options->machine.ram.bytes == 0) {
         reject("--ram is missing");
+    }
+    if (options->chain && options->nodes > CHAIN_TAPS_MAX) {
+        reject("--nodes %u: a chain has at most %d", options->nodes, CHAIN_TAPS_MAX);
     }
 }
 

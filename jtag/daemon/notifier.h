@@ -12,7 +12,7 @@
 
 #include "jtag/daemon/notice.h"
 
-enum { HERALD_NODES_MAX = 128 };
+enum { HERALD_NODES_MAX = 512 };
 
 struct notifier {
     int fd; /* -1: nobody is told */

@@ -189,23 +189,42 @@ int __wrap_launcher_start(struct launcher *, const struct network *,
                           const struct launcher_crossing *, unsigned, const struct target *,
                           const struct rundir *, const struct launcher_place *, struct message *);
 
-static int write_key(const struct rundir *rundir, const char *key, struct message *message)
+/* ffdhe2048 of RFC 7919. Without it each QEMU that listens would search for primes of its own,
+ * which takes seconds. */
+static const char group[] = "-----BEGIN DH PARAMETERS-----\n"
+                            "MIIBDAKCAQEA//////////+t+FRYortKmq/cViAnPTzx2LnFg84tNpWp4TZBFGQz\n"
+                            "+8yTnc4kmz75fS/jY2MMddj2gbICrsRhetPfHtXV/WVhJDP1H18GbtCFY2VVPe0a\n"
+                            "87VXE15/V8k1mE8McODmi3fipona8+/och3xWKE2rec1MKzKT0g6eXq8CrGCsyT7\n"
+                            "YdEIqUuyyOP7uWrat2DX9GgdT0Kj3jlN9K5W7edjcrsZCwenyO4KbXCeAvzhzffi\n"
+                            "7MA0BM0oNC9hkXL+nOmFg/+OTxIy7vKBg8P+OxtMb61zO7X8vC7CIAXFjvGDfRaD\n"
+                            "ssbzSibBsu/6iGtCOGEoXJf//////////wIBAgICB/8=\n"
+                            "-----END DH PARAMETERS-----\n";
+
+static int write_file(const struct rundir *rundir, const char *name, const char *user,
+                      const char *text, struct message *message)
 {
     char path[RUNDIR_PATH_MAX + 16];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/keys.psk", rundir->path);
+    snprintf(path, sizeof path, "%s/%s", rundir->path, name);
     umask(077);
     file = fopen(path, "w");
-    return file && fprintf(file, CARRIER_USER ":%s\n", key) > 0 && fclose(file) == 0
+    return file && fprintf(file, "%s%s", user, text) > 0 && fclose(file) == 0
                ? 0
                : message_set(message, "cannot write %.80s", path);
 }
 
+static int write_key(const struct rundir *rundir, const char *key, struct message *message)
+{
+    return write_file(rundir, "keys.psk", CARRIER_USER ":", key, message) != 0
+               ? -1
+               : write_file(rundir, "dh-params.pem", "", group, message);
+}
+
 static int write_keys(const struct rundir *first, struct message *message)
 {
-    static const char key[] = "5d41402abc4b2a76b9719d911017c592";
-    static const char other[] = "7d793037a0760186574b0282f2f435e7";
+    static const char key[] = "5d41402abc4b2a76b9719d911017c592\n";
+    static const char other[] = "7d793037a0760186574b0282f2f435e7\n";
     const char *keys = getenv("ECUBE_TEST_KEYS");
 
     return write_key(first, key, message) != 0 ||

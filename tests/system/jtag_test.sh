@@ -288,9 +288,10 @@ bad_options() {
         rejects '--directory is missing' --nodes 1
         rejects '--nodes is missing' --directory sockets
         rejects '--ram is missing' --directory sockets --nodes 1
-        rejects 'from 1 to 128' --nodes 0
-        rejects 'from 1 to 128' --nodes 129
-        rejects 'from 1 to 128' --nodes -1
+        rejects 'from 1 to 512' --nodes 0
+        rejects 'from 1 to 512' --nodes 513
+        rejects '--nodes 129: a chain has at most 128' --directory sockets --nodes 129 --ram 0,1 --chain
+        rejects 'from 1 to 512' --nodes -1
         rejects '0x40000000,0x4000000' --ram 5
         rejects '0x40000000,0x4000000' --bus 0xffffffff,2
         rejects 'unexpected word' $good word
