@@ -228,7 +228,7 @@ wrong_names() {
     tool_fails 2 "'mesh:3x-1': sizes are" run --network mesh:3x-1 "$examples/hello.elf"
     tool_fails 2 "'mesh:3x4x': sizes are" run --network mesh:3x4x "$examples/hello.elf"
     tool_fails 2 "'mesh:3X4': sizes are" run --network mesh:3X4 "$examples/hello.elf"
-    tool_fails 2 "'torus:400x400' has 160000 nodes: at most 128 are possible on QEMU" run --network torus:400x400 "$examples/hello.elf"
+    tool_fails 2 "'torus:400x400' has 160000 nodes: at most 128 are possible on QEMU on one computer .'ecube agent' takes several." run --network torus:400x400 "$examples/hello.elf"
     tool_fails 2 "'cube:17': the dimension of a cube is a number from 0 to 7 on QEMU" run --network cube:17 "$examples/hello.elf"
     tool_fails 2 "'cube:4z': the dimension of a cube" run --network cube:4z "$examples/hello.elf"
 }
