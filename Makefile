@@ -95,7 +95,7 @@ CHECK_LIBRARY := $(CHECK_COMMON) $(ARCH_CHECK)
 PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
 TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x86_64/host/processor.c \
 	$(call in,host/bench,bench.c bench_compare.c bench_figure.c bench_rows.c) \
-	$(call in,host/command,algorithm.c command_line.c completion.c duration.c figure.c map_option.c options.c output.c plan_shelf.c standard_input.c) \
+	$(call in,host/command,algorithm.c command_line.c completion.c duration.c figure.c map_option.c options.c output.c plan_shelf.c process.c standard_input.c) \
 	$(call in,host/computer,available.c input_file.c placement.c target.c) \
 	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \

@@ -73,11 +73,33 @@ void announce_halted(struct machine *machine)
     }
 }
 
+/* One trouble for all its nodes. */
+static void tell_lost_computer(struct machine *machine, const struct launcher_lost *lost,
+                               const char *phase)
+{
+    json_t *nodes = json_array();
+
+    for (uint32_t i = 0; i < lost->count; i++) {
+        json_array_append_new(nodes, json_integer(lost->first + i));
+    }
+    tell_trouble(
+        &machine->teller,
+        json_pack("{s:s, s:o, s:s}", "kind", "computer-lost", "nodes", nodes, "phase", phase),
+        "%s, during %s", lost->text, phase);
+}
+
 static void tell_death(struct machine *machine, const struct controller_event *event)
 {
     const char *phase = words_of_phase(event->phase);
     char note[LAUNCHER_NOTE_MAX];
+    struct launcher_lost lost;
 
+    if (launcher_lost(&machine->launcher, event->rank, &lost)) {
+        if (event->rank == lost.node) {
+            tell_lost_computer(machine, &lost, phase);
+        }
+        return;
+    }
     if (machine->deaths_told == DEATHS_TOLD_MAX) {
         machine->deaths_untold++;
         return;

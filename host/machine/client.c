@@ -71,12 +71,30 @@ static void visit(void *context, const char *name)
     found->count++;
 }
 
+/* False: the machine is not used on another computer, as far as is known here. */
+static bool explain_elsewhere(const char *name, struct message *message)
+{
+    char found[RUNDIR_NAME_MAX + 1], computer[RUNDIR_COMPUTER_MAX];
+
+    if (!rundir_find_elsewhere(name, found, computer)) {
+        return false;
+    }
+    message_set(message,
+                "the machine named '%s' is used on computer %s, where its rank 0 is: here are only "
+                "nodes of it",
+                found, computer);
+    return true;
+}
+
 /* Why there is no connection. Returns the exit status, negative. */
 static int explain_no_connection(const char *name, int error, struct message *message)
 {
     char path[RUNDIR_PATH_MAX];
 
     rundir_path(path, name);
+    if (error != EAGAIN && access(path, F_OK) != 0 && explain_elsewhere(name, message)) {
+        return -STATUS_BAD_INPUT;
+    }
     if (error == EAGAIN) {
         message_set(message,
                     "the machine named '%.40s' takes no more connections: is its process stopped?",
@@ -100,6 +118,9 @@ int client_connect(const char *name, struct message *message)
     rundir_sweep();
     if (!name) {
         rundir_list(visit, &found);
+        if (found.count == 0 && explain_elsewhere(NULL, message)) {
+            return -STATUS_BAD_INPUT;
+        }
         if (found.count == 0) {
             message_set(message, "no machine is up: start one with 'ecube up'");
             return -STATUS_BAD_INPUT;

@@ -515,6 +515,13 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
     }
 }
 
+bool launcher_lost(const struct launcher *launcher, uint32_t node, struct launcher_lost *lost)
+{
+    const struct launcher_far *far = launcher->place.far;
+
+    return far && far->lost && far->lost(far->context, node, lost);
+}
+
 /* Of the host's end; false when it is lost already. */
 static bool lose_host_link(struct launcher *launcher, uint32_t node)
 {

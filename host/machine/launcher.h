@@ -31,6 +31,12 @@
 
 enum { LAUNCHER_NOTE_MAX = 300 };
 
+/* A computer that was lost with all its nodes: one of them stands for it. */
+struct launcher_lost {
+    uint32_t node, first, count;
+    char text[LAUNCHER_NOTE_MAX]; /* "computer b, nodes 50-99: no answer for 15 s" */
+};
+
 /* What the launchers of other computers do. `context` is the first argument of all. Where the host
  * is not, the first two are enough: the others' callers are there. */
 struct launcher_far {
@@ -45,6 +51,7 @@ struct launcher_far {
     bool (*kill)(void *context, uint32_t node); /* one elsewhere; false: it is dead already */
     bool (*cut)(void *context, uint32_t a, uint32_t b); /* an end is elsewhere; false: it is cut */
     void (*describe)(void *context, uint32_t node, char text[LAUNCHER_NOTE_MAX]);
+    bool (*lost)(void *context, uint32_t node, struct launcher_lost *lost); /* NULL: none is */
     /* Tells the others that one here has died; NULL: the owner of the launcher does. */
     void (*died)(void *context, uint32_t node);
     /* Calls died once for each node that has died elsewhere. */
@@ -120,6 +127,9 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
 /* What is known of a dead node: exit code or signal, and QEMU's last words. */
 void launcher_describe(const struct launcher *launcher, uint32_t node,
                        char text[LAUNCHER_NOTE_MAX]);
+
+/* Whether a dead node is one of a computer that was lost. */
+bool launcher_lost(const struct launcher *launcher, uint32_t node, struct launcher_lost *lost);
 
 /* Cuts the cable a-b; false when it is cut already, or one of its nodes is dead. Of one that leads
  * elsewhere the end that is here and, if there is launcher_far.cut, by that the other. */

@@ -1074,6 +1074,10 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
     if (options->timeout_ms > 0) { /* what follows counts, too */
         bound(machine, options->timeout_ms);
     }
+    if (options->join &&
+        options->join->join(options->join->context, loop, rundir, target, message) != 0) {
+        return -1;
+    }
     if (launcher_start(&machine->launcher, &options->network, options->crossings,
                        options->crossing_count, target, rundir, options->place, message) != 0 ||
         start_controller(machine, message) != 0 || start_debugging(machine, rundir, message) != 0) {

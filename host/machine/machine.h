@@ -48,6 +48,14 @@ struct injection {
     unsigned delay_ms;
 };
 
+/* What is to be done in the machine's loop, with its directory, before its nodes start: those on
+ * other computers begin. */
+struct machine_join {
+    void *context;
+    int (*join)(void *context, uv_loop_t *loop, const struct rundir *rundir,
+                const struct target *target, struct message *message);
+};
+
 struct machine_options {
     struct network network;
     char network_name[NETWORK_NAME_MAX]; /* as users write it */
@@ -63,6 +71,7 @@ struct machine_options {
     unsigned injection_count;
     const struct launcher_place
         *place; /* the nodes that are here, as long as the machine; NULL: all */
+    const struct machine_join *join; /* the same; NULL: nothing */
     struct launcher_crossing crossings[INJECTIONS_MAX];
     unsigned crossing_count;
     struct plan *const *plans; /* written ones, which stay as long as the machine */

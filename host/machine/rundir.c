@@ -171,6 +171,62 @@ void rundir_list(void (*visit)(void *context, const char *name), void *context)
     list(NAME_FORMAT, visit_name, &visitor);
 }
 
+/* Parts of machines that are used elsewhere ---------------------------------------------------- */
+
+int rundir_note_elsewhere(const struct rundir *rundir, const char *name, const char *computer,
+                          struct message *message)
+{
+    char path[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/elsewhere", rundir->path);
+    file = name[0] ? fopen(path, "we") : NULL;
+    if (name[0] && (!file || fprintf(file, "%s %s\n", name, computer) < 0 || fclose(file) != 0)) {
+        return message_set(message, "cannot write %s: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+struct elsewhere {
+    const char *wanted;
+    char name[RUNDIR_NAME_MAX + 1], computer[RUNDIR_COMPUTER_MAX];
+    bool found;
+};
+
+static void look_elsewhere(void *context, const char *path, const char *name)
+{
+    struct elsewhere *elsewhere = context;
+    char note[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX], machine[RUNDIR_NAME_MAX + 1],
+        computer[RUNDIR_COMPUTER_MAX];
+    FILE *file;
+
+    (void)name;
+    snprintf(note, sizeof note, "%s/elsewhere", path);
+    file = fopen(note, "re");
+    if (file && fscanf(file, "%24s %63s", machine, computer) == 2 &&
+        (!elsewhere->wanted || strcmp(elsewhere->wanted, machine) == 0)) {
+        memcpy(elsewhere->name, machine, sizeof machine);
+        memcpy(elsewhere->computer, computer, sizeof computer);
+        elsewhere->found = true;
+    }
+    if (file) {
+        fclose(file);
+    }
+}
+
+bool rundir_find_elsewhere(const char *name, char found[RUNDIR_NAME_MAX + 1],
+                           char computer[RUNDIR_COMPUTER_MAX])
+{
+    struct elsewhere elsewhere = {.wanted = name};
+
+    list(NAME_FORMAT, look_elsewhere, &elsewhere);
+    memcpy(found, elsewhere.name, sizeof elsewhere.name);
+    memcpy(computer, elsewhere.computer, sizeof elsewhere.computer);
+    return elsewhere.found;
+}
+
+/* Sweeping ------------------------------------------------------------------------------------- */
+
 /* Whether a directory may be one that is just being made. */
 static bool is_young(const char *path)
 {

@@ -46,6 +46,17 @@ void rundir_path(char path[RUNDIR_PATH_MAX], const char *name);
 /* Calls visit with the name of every directory that is this user's own. */
 void rundir_list(void (*visit)(void *context, const char *name), void *context);
 
+/* Notes that the directory is of a part of a machine that is used on another computer; its name may
+ * be empty. */
+int rundir_note_elsewhere(const struct rundir *rundir, const char *name, const char *computer,
+                          struct message *message);
+
+/* Where the machine of this name (NULL: any) is used, of which there is a part here; its name, too.
+ * False: there is none. */
+enum { RUNDIR_COMPUTER_MAX = 64 };
+bool rundir_find_elsewhere(const char *name, char found[RUNDIR_NAME_MAX + 1],
+                           char computer[RUNDIR_COMPUTER_MAX]);
+
 /* Whether text can name a machine, and nothing but a directory of this user's own lies where its
  * directory does; fails when not. */
 int rundir_name_check(const char *text, struct message *message);

@@ -1,20 +1,16 @@
 /*
  * main.c - ecube: boots a machine of emulated nodes, downloads programs, shows what happened.
  */
-#include <argp.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host/console/choice.h"
 #include "host/console/message.h"
-#include "host/console/terminal.h"
 #include "host/console/version.h"
 #include "host/command/command_line.h"
 #include "host/command/plan_shelf.h"
+#include "host/command/process.h"
 #include "host/command/verbs.h"
 
 struct verb {
@@ -116,32 +112,6 @@ static int complete(int argc, char **argv)
     return run_verb(verb, argc, argv);
 }
 
-/* Without these three the first sockets would take their numbers, and what is printed would go
- * there. What is written to a closed one fails, as it should. */
-static void fill_standard_descriptors(void)
-{
-    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
-
-    for (int fd = 0; fd < 3; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) {
-            exit(STATUS_BAD_INPUT);
-        }
-    }
-}
-
-/* A result that could not be written is no success. */
-static int check_printed(int status)
-{
-    struct message message;
-
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return status;
-    }
-    message_set(&message, "cannot write to standard output: it is closed, or its device is full");
-    message_print(&message);
-    return status ? status : STATUS_BAD_INPUT;
-}
-
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -149,10 +119,7 @@ int main(int argc, char **argv)
     struct choice choice;
     struct message message;
 
-    fill_standard_descriptors();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow shows as an error, as a full disk does */
-    terminal_begin();
-    argp_err_exit_status = STATUS_BAD_INPUT;
+    process_begin();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         puts("ecube " ECUBE_VERSION);
         return 0;
@@ -162,7 +129,7 @@ int main(int argc, char **argv)
         return print_help(stdout);
     }
     if (strcmp(word, "complete") == 0) {
-        return check_printed(complete(argc - 1, argv + 1));
+        return process_end(complete(argc - 1, argv + 1));
     }
     bool help = strcmp(word, "help") == 0;
     const char *name = help ? argv[2] : word;
@@ -175,7 +142,7 @@ int main(int argc, char **argv)
     }
     if (verb) {
         plan_shelf_begin();
-        return check_printed(run_verb(verb, argc - 1, argv + 1));
+        return process_end(run_verb(verb, argc - 1, argv + 1));
     }
     if (choice.near) {
         message_set(&message, "unknown verb '%.40s': did you mean %s?", name, choice.near);

@@ -20,17 +20,9 @@
 #include "host/verbs/run.h"
 #include "host/console/view.h"
 
-/* The values of an option that may be given more than once; read when the network is known. */
-struct word_list {
-    const char *words[INJECTIONS_MAX];
-    unsigned count;
-};
-
 struct run {
-    struct machine_arguments machine_arguments;
-    struct load_arguments load_arguments;
-    struct word_list cuts, kills, crossings;
-    struct plan_list plans;
+    struct run_arguments arguments;
+    const struct run_place *place; /* NULL: all nodes are on this computer */
     bool plan_used[PLAN_LIST_MAX];
 
     uv_loop_t loop;
@@ -49,7 +41,7 @@ struct run {
 
 static void add_word(const struct option_row *option, char *text, void *target)
 {
-    struct word_list *list = target;
+    struct run_words *list = target;
 
     if (list->count == INJECTIONS_MAX) {
         command_line_reject("--%s: at most %d times", option->name, INJECTIONS_MAX);
@@ -57,22 +49,27 @@ static void add_word(const struct option_row *option, char *text, void *target)
     list->words[list->count++] = text;
 }
 
-static const struct option_row option_rows[] = {
+const struct option_row run_options[] = {
     {"plan", "FILE",
      "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's for "
      "its operation, root and size; repeatable",
-     plan_list_add, OPTION_AT(struct run, plans)},
+     plan_list_add, OPTION_AT(struct run_arguments, plans)},
     {"cut", "A-B@PHASE",
      "cut a link (A may be 'host') at the beginning of boot, download, run or gather (of outputs), "
      "or later (@run+2s; a number alone is ms), to see what happens",
-     add_word, OPTION_AT(struct run, cuts)},
-    {"kill", "N@PHASE", "kill a node likewise", add_word, OPTION_AT(struct run, kills)},
+     add_word, OPTION_AT(struct run_arguments, cuts)},
+    {"kill", "N@PHASE", "kill a node likewise", add_word, OPTION_AT(struct run_arguments, kills)},
     {"cross", "A-B,C-D",
      "exchange the far ends of two links before the boot, to see how it is diagnosed", add_word,
-     OPTION_AT(struct run, crossings)},
-    {.more = options_machine, OPTION_AT(struct run, machine_arguments), .group = 1},
-    {.more = options_load, OPTION_AT(struct run, load_arguments), .group = 2},
-    {.more = options_stdin, OPTION_AT(struct run, load_arguments.data), .group = 2},
+     OPTION_AT(struct run_arguments, crossings)},
+    {.more = options_machine, OPTION_AT(struct run_arguments, machine), .group = 1},
+    {.more = options_load, OPTION_AT(struct run_arguments, load), .group = 2},
+    {.more = options_stdin, OPTION_AT(struct run_arguments, load.data), .group = 2},
+    {0},
+};
+
+static const struct option_row option_rows[] = {
+    {.more = run_options, OPTION_AT(struct run, arguments)},
     {0},
 };
 
@@ -98,7 +95,7 @@ static const struct command_line command_line = {
         "          ecube run --input signal.bin --window 4096 --stride 4000 filter.elf\n"
         "          ecube run --node 0 root.elf worker.elf",
     .take_word = options_take_program,
-    .words_at = offsetof(struct run, load_arguments),
+    .words_at = offsetof(struct run, arguments.load),
     .in_order = true,
 };
 
@@ -199,18 +196,18 @@ static void watch_signals(struct run *run)
 static int add_faults(const struct run *run, struct machine_options *options,
                       struct message *message)
 {
-    for (unsigned i = 0; i < run->cuts.count; i++) {
-        if (options_add_injection(options, run->cuts.words[i], false, message) != 0) {
+    for (unsigned i = 0; i < run->arguments.cuts.count; i++) {
+        if (options_add_injection(options, run->arguments.cuts.words[i], false, message) != 0) {
             return -1;
         }
     }
-    for (unsigned i = 0; i < run->kills.count; i++) {
-        if (options_add_injection(options, run->kills.words[i], true, message) != 0) {
+    for (unsigned i = 0; i < run->arguments.kills.count; i++) {
+        if (options_add_injection(options, run->arguments.kills.words[i], true, message) != 0) {
             return -1;
         }
     }
-    for (unsigned i = 0; i < run->crossings.count; i++) {
-        if (options_add_crossing(options, run->crossings.words[i], message) != 0) {
+    for (unsigned i = 0; i < run->arguments.crossings.count; i++) {
+        if (options_add_crossing(options, run->arguments.crossings.words[i], message) != 0) {
             return -1;
         }
     }
@@ -220,26 +217,27 @@ static int add_faults(const struct run *run, struct machine_options *options,
 static int prepare(struct run *run, struct machine_options *options, struct target *target,
                    struct output *output, struct message *message)
 {
-    if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
-        standard_input_add(&run->load_arguments.data, message) != 0 ||
-        options_make_job(&run->load_arguments, &run->request, message) != 0) {
+    if (options_make_machine(&run->arguments.machine, options, target, message) != 0 ||
+        standard_input_add(&run->arguments.load.data, message) != 0 ||
+        options_make_job(&run->arguments.load, &run->request, message) != 0) {
         return -1;
     }
-    if (plan_list_read(&run->plans, &options->network, &options->profile, message) != 0) {
+    if (plan_list_read(&run->arguments.plans, &options->network, &options->profile, message) != 0) {
         return -1;
     }
-    options->plans = run->plans.plans;
-    options->plan_count = run->plans.count;
-    options->verbose = run->load_arguments.verbose;
+    options->plans = run->arguments.plans.plans;
+    options->plan_count = run->arguments.plans.count;
+    options->verbose = run->arguments.load.verbose;
     options->timeout_ms = run->request.timeout_ms;
     if (add_faults(run, options, message) != 0) {
         return -1;
     }
-    if (output_open(output, run->load_arguments.json, message) != 0) {
+    if (output_open(output, run->arguments.load.json, message) != 0) {
         return -1;
     }
     if (job_plan(&run->job, NULL, &run->request, &options->network, &options->profile, message) !=
-        0) {
+            0 ||
+        (run->place && run->place->find(run->place->context, options, target, message) != 0)) {
         output_drop(output);
         return -1;
     }
@@ -273,8 +271,8 @@ static int execute(struct run *run, const struct machine_options *options,
     run->written.data = run;
     run->sink = sink_open(on_moved, run);
     run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
-    view_init(&run->view, run->sink, options->network.nodes, run->load_arguments.quiet);
-    run->view.reports = run->load_arguments.reports;
+    view_init(&run->view, run->sink, options->network.nodes, run->arguments.load.quiet);
+    run->view.reports = run->arguments.load.reports;
     started = machine_start(&run->machine, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
@@ -282,8 +280,8 @@ static int execute(struct run *run, const struct machine_options *options,
     if (!run->result && started == 0) {
         run->result = describe_result(&run->machine, run->status);
     }
-    for (unsigned i = 0; i < run->plans.count && started == 0; i++) {
-        run->plan_used[i] = plan_cache_used(run->machine.cache, run->plans.plans[i]);
+    for (unsigned i = 0; i < run->arguments.plans.count && started == 0; i++) {
+        run->plan_used[i] = plan_cache_used(run->machine.cache, run->arguments.plans.plans[i]);
     }
     for (unsigned i = 0; i < 3; i++) {
         uv_close((uv_handle_t *)&run->signals[i], NULL);
@@ -306,9 +304,9 @@ static void tell_unused_plans(struct run *run)
 {
     char words[MESSAGE_MAX];
 
-    for (unsigned i = 0; i < run->plans.count; i++) {
+    for (unsigned i = 0; i < run->arguments.plans.count; i++) {
         if (!run->plan_used[i]) {
-            plan_list_unused_text(&run->plans, i, words);
+            plan_list_unused_text(&run->arguments.plans, i, words);
             view_trouble(&run->view, words);
         }
     }
@@ -323,8 +321,8 @@ static int perform(struct run *run)
     struct run_report report;
     struct message message;
 
-    if (run_report_open(&report, run->load_arguments.report, &run->load_arguments.trace,
-                        run->load_arguments.json, &message) != 0) {
+    if (run_report_open(&report, run->arguments.load.report, &run->arguments.load.trace,
+                        run->arguments.load.json, &message) != 0) {
         return message_print(&message);
     }
     if (prepare(run, &options, &target, &output, &message) != 0) {
@@ -351,8 +349,19 @@ static int perform(struct run *run)
     if (run_report_write(&report, run->result, &message) != 0) {
         run->status = message_print(&message);
     }
-    plan_list_free(&run->plans);
+    plan_list_free(&run->arguments.plans);
     return run->status;
+}
+
+int run_placed(const struct run_arguments *arguments, const struct run_place *place)
+{
+    static struct run run;
+
+    run.arguments = *arguments;
+    run.place = place;
+    int status = perform(&run);
+    json_decref(run.result);
+    return status;
 }
 
 int run_own(const struct machine_arguments *machine, const struct load_arguments *load,
@@ -360,9 +369,9 @@ int run_own(const struct machine_arguments *machine, const struct load_arguments
 {
     static struct run run;
 
-    run.machine_arguments = *machine;
-    run.load_arguments = *load;
-    run.load_arguments.data.standard_input = "none";
+    run.arguments.machine = *machine;
+    run.arguments.load = *load;
+    run.arguments.load.data.standard_input = "none";
     int status = perform(&run);
     *result = run.result;
     return status;
@@ -372,8 +381,8 @@ int verb_run(int argc, char **argv)
 {
     static struct run run;
 
-    run.machine_arguments = options_machine_defaults();
-    run.load_arguments = options_load_defaults();
+    run.arguments.machine = options_machine_defaults();
+    run.arguments.load = options_load_defaults();
     command_line_parse(&command_line, argc, argv, &run);
     int status = perform(&run);
     json_decref(run.result);

@@ -17,8 +17,7 @@
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
 #include "host/console/view.h"
-
-#define NAME_DEFAULT "machine"
+#include "host/verbs/up.h"
 
 enum { JTAG_PATIENCE_MS = 3600 * 1000 };
 
@@ -234,14 +233,21 @@ static int add_jtag(const struct up *up, struct serve_options *options, struct m
     return target_find_jtag(&options->target, message);
 }
 
+int up_show_boot(int fd, const struct serve_options *options)
+{
+    struct view view;
+
+    view_init(&view, sink_open(NULL, NULL), options->machine.network.nodes, false);
+    return sink_close(view.sink, UINT64_MAX, watch_boot(fd, options, &view));
+}
+
 int verb_up(int argc, char **argv)
 {
     struct up up = {.machine_arguments = options_machine_defaults(),
-                    .name_arguments = {.name = NAME_DEFAULT}};
+                    .name_arguments = {.name = UP_NAME_DEFAULT}};
     static struct serve_options options;
     struct message message;
-    struct view view;
-    int ends[2], status;
+    int ends[2];
     pid_t child;
 
     command_line_parse(&command_line, argc, argv, &up);
@@ -264,7 +270,5 @@ int verb_up(int argc, char **argv)
     close(ends[1]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    view_init(&view, sink_open(NULL, NULL), options.machine.network.nodes, false);
-    status = watch_boot(ends[0], &options, &view);
-    return sink_close(view.sink, UINT64_MAX, status);
+    return up_show_boot(ends[0], &options);
 }
