@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run debug test test-long test-all mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all cluster test-cluster run debug test test-long test-all mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -37,6 +37,11 @@ QEMU_OF_$(1) := $$(QEMU)
 QEMU_OPTIONS_OF_$(1) := $$(QEMU_OPTIONS)
 endef
 $(foreach b,$(filter-out $(BOARD),$(BOARDS)) $(BOARD),$(eval $(call read_board,$(b))))
+
+# Where Debian has PMIx, and whether ecube-agent can be made here: then make test tests it.
+PMIX := /usr/lib/$(shell gcc -print-multiarch)/pmix2
+PMIX_HEADERS := $(PMIX)/include
+AGENT := $(if $(and $(wildcard $(PMIX_HEADERS)/pmix.h),$(wildcard /usr/include/gnutls/gnutls.h)),$(B)/ecube-agent)
 
 # What programs that run on this computer are made with, where it is one that can.
 NATIVE := $(filter x86_64,$(shell uname -m))
@@ -111,7 +116,11 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
 	host/report/assets.S $(call in,host/report,escape.c events.c page.c run_report.c tables.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
+	$(call in,host/verbs,agent.c console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
+# An agent of a machine over several computers (packages-cluster.txt); the first needs no library, and is tested alone.
+CLUSTER_PURE := host/cluster/division.c
+CLUSTER := $(CLUSTER_PURE) $(call in,host/cluster,agent.c carriers.c connection.c introduction.c key.c main.c peers.c peers_pmix.c \
+	root.c stream.c tls.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -139,7 +148,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/controller,cables_test.c controller_test.c download_test.c gather_test.c pipeline_test.c plans_test.c) \
 	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
 		virtio_serial_test.c) \
-	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
+	$(call in,tests/host,choice_test.c clients_test.c data_test.c debuggers_test.c division_test.c duration_test.c errors_test.c findings_test.c \
 		fold_test.c host_link_test.c image_test.c job_list_test.c launcher_test.c machine_test.c native_file_test.c pages_test.c \
 		placement_test.c plan_blocks_test.c region_job_test.c \
 		profile_test.c report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
@@ -255,6 +264,7 @@ CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse
 TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 SIM_LIBS := -lnettle
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lm $(SIM_LIBS)
+CLUSTER_LIBS = -lgnutls -L$(PMIX)/lib -Wl,-rpath,$(PMIX)/lib -lpmix
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -fPIC
@@ -292,7 +302,7 @@ native_program = $(patsubst %,$(B)/native/program/%.o,$(basename $(1)))
 KERNEL := $(B)/$(BOARD)/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(BOARD_DRIVERS) $(ROOMS) $(CRC_TABLES))
 BARE_OBJECTS := $(filter-out $(B)/$(BOARD)/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/portable/error.c $(CHECK_TESTED) $(filter-out host/verbs/main.c,$(TOOL)) $(BOARD_TABLE) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/portable/error.c $(CHECK_TESTED) $(filter-out host/verbs/main.c,$(TOOL)) $(CLUSTER_PURE) $(BOARD_TABLE) $(SIM) \
 	$(filter-out jtag/daemon/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/$(BOARD)/openocd.cfg))
@@ -316,7 +326,7 @@ TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notd
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-divided $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-divided $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf $(AGENT)
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -358,6 +368,13 @@ mutations: all
 ## GDB at every node of a machine that has loaded the complete exchange (NETWORK=..., GDB_ARGS="GDB's own arguments")
 debug: all
 	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
+
+## build/ecube-agent, for machines over several computers (doc/cluster.md)
+cluster: all $(B)/ecube-agent
+
+## agents under mpirun (part of make test-all)
+test-cluster: all $(B)/ecube-agent $(SYSTEM_NEEDS)
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster)'
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_MPI_SOS) $(BENCH_ELFS)
@@ -437,10 +454,11 @@ help:
 
 # What only the bench, the reports of scale and papers, or pictures need is installed only by it.
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
+	$(if $(filter cluster test-cluster,$(MAKECMDGOALS)),packages-cluster.txt) \
 	$(if $(filter scale papers pictures,$(MAKECMDGOALS)),packages-scale.txt) $(if $(filter pictures,$(MAKECMDGOALS)),packages-browser.txt)
 
 # Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug test test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run debug cluster test test-cluster test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
@@ -452,6 +470,15 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/$(BOARD)/node.ld
 $(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
+
+$(B)/ecube-agent: $(call native,$(filter-out host/verbs/main.c,$(TOOL)) $(CLUSTER) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
+	@echo "  link  $@"
+	$(Q)$(CC) -fno-lto -o $@ $^ $(TOOL_LIBS) $(CLUSTER_LIBS)
+
+$(B)/tool/host/cluster/peers_pmix.o: host/cluster/peers_pmix.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)$(CC) $(TOOL_CFLAGS) -isystem $(PMIX_HEADERS) -c $< -o $@
 
 $(B)/ecube-jtag: $(call native,$(JTAG))
 	@echo "  link  $@"

@@ -52,6 +52,7 @@ made=$(missing_folders)
 install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/lib/ecube/$board" "$prefix/include/ecube"
 install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
+[ ! -f "$build/ecube-agent" ] || install -m 755 "$build/ecube-agent" "$prefix/lib/ecube/"
 install -m 644 "$nodes/kernel.elf" "$nodes"/lib/* "$prefix/lib/ecube/$board/"
 [ ! -f "$nodes/openocd.cfg" ] || install -m 644 "$nodes/openocd.cfg" "$prefix/lib/ecube/$board/"
 install -m 644 "$build/bench.gp" "$build/explain.gp" "$prefix/lib/ecube/"

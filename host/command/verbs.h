@@ -12,6 +12,7 @@ int verb_top(int argc, char **argv);
 int verb_debug(int argc, char **argv);
 int verb_core(int argc, char **argv);
 int verb_openocd(int argc, char **argv);
+int verb_agent(int argc, char **argv);
 int verb_down(int argc, char **argv);
 int verb_console(int argc, char **argv);
 int verb_cut(int argc, char **argv);

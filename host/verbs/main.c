@@ -22,6 +22,7 @@ struct verb {
 static const struct verb verbs[] = {
     {"run", verb_run, "boot a machine, run a program on every node, end the machine"},
     {"up", verb_up, "boot a machine that stays"},
+    {"agent", verb_agent, "a machine over several computers, or a part of it"},
     {"load", verb_load, "run a program on a machine that is up"},
     {"list", verb_list, "show the machines that are up"},
     {"ps", verb_ps, "show the nodes of a machine that is up, or its links"},
