@@ -120,7 +120,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 # An agent of a machine over several computers (packages-cluster.txt); the first needs no library, and is tested alone.
 CLUSTER_PURE := host/cluster/division.c
 CLUSTER := $(CLUSTER_PURE) $(call in,host/cluster,agent.c carriers.c connection.c introduction.c key.c main.c peers.c peers_pmix.c \
-	root.c stream.c tls.c)
+	root.c root_agents.c root_far.c stream.c tls.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
