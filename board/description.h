@@ -58,8 +58,8 @@ struct board {
      * vain. */
     const struct board_range *bus;
     unsigned bus_count;
-    /* Adds the options that give a node these links: the first devices of its command. The character
-     * device of the serial line at port p is named cP. */
+    /* Adds the options that give a node these links: the first devices of its command. The
+     * character device of the serial line at port p is named cP. */
     void (*add_links)(struct argv *command, const struct board_links *links);
 };
 

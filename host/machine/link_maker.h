@@ -14,8 +14,8 @@
 #include "network/network.h"
 
 /* Decides for a network and QEMU, which target_find has found, and checks that this process may
- * have what the links of its place (NULL: all of it) need. text: of --links; NULL: what ECUBE_LINKS in the environment says, or
- * auto. */
+ * have what the links of its place (NULL: all of it) need. text: of --links; NULL: what ECUBE_LINKS
+ * in the environment says, or auto. */
 int link_maker_choose(const char *text, const struct network *network,
                       const struct launcher_place *place, struct target *target,
                       struct message *message);
