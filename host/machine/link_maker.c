@@ -29,6 +29,7 @@ enum {
     WORDS_MAX = 4096,
     HELP_MAX = 80,
     ANSWER_MS = 10000, /* QEMU answers in some hundredths of a second */
+    TLS_VERSION = 8,   /* QEMU before reads a part of a TLS record and waits for more to come */
     MEGABYTE = 1 << 20
 };
 
@@ -147,6 +148,18 @@ static bool lacks_device(const char *qemu)
            (strstr(words, "not found") || strstr(words, "not a valid device"));
 }
 
+/* Whether QEMU says that it is older than TLS_VERSION. */
+static bool stalls_over_tls(const char *qemu)
+{
+    char words[WORDS_MAX];
+    const char *version;
+    unsigned major;
+
+    ask(qemu, "-version", NULL, words);
+    version = strstr(words, "version ");
+    return version && sscanf(version, "version %u", &major) == 1 && major < TLS_VERSION;
+}
+
 /* A directory without a key: one with TLS complains of that, one without of TLS, or of the object.
  */
 int link_maker_check_tls(const struct target *target, struct message *message)
@@ -155,13 +168,20 @@ int link_maker_check_tls(const struct target *target, struct message *message)
 
     ask(target->qemu, "-object", "tls-creds-psk,id=tls,endpoint=server,dir=/proc/self/fdinfo",
         words);
-    return strstr(words, "keys.psk")
-               ? 0
-               : message_set(message,
-                             "%.200s has no TLS (tls-creds-psk), which links to other computers "
-                             "need: use Debian's package %s, or --insecure where nobody else is on "
-                             "the network",
-                             target->qemu, target_board()->emulator);
+    if (!strstr(words, "keys.psk")) {
+        return message_set(message,
+                           "%.200s has no TLS (tls-creds-psk), which links to other computers "
+                           "need: use Debian's package %s, or --insecure where nobody else is on "
+                           "the network",
+                           target->qemu, target_board()->emulator);
+    }
+    return stalls_over_tls(target->qemu)
+               ? message_set(message,
+                             "%.200s is older than version %d, and links to other computers would "
+                             "stall over its TLS: use a newer one, or --insecure where nobody else "
+                             "is on the network",
+                             target->qemu, TLS_VERSION)
+               : 0;
 }
 
 /* ---- what this process may have ---- */

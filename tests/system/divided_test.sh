@@ -33,6 +33,10 @@ ends_at() {
     [ "$(words | wc -l)" -eq 1 ] || { words; fail "too many lines"; }
 }
 
+long_message() {
+    tool_succeeds bench --network cube:1 --bytes 65536 --iterations 3 latency
+}
+
 another_key() {
     export ECUBE_TEST_KEYS=two
     tool run -q --network cube:1 --patience 1s "$examples/hello.elf"
@@ -42,27 +46,34 @@ another_key() {
     done
 }
 
-without_tls() {
-    export ECUBE_TEST_KEYS=none
+same_key() {
+    export ECUBE_TEST_KEYS=one
     tool_succeeds run -q --network cube:1 "$examples/hello.elf"
     ! grep -q 'no carrier' err || { cat err; fail "a carrier is missing"; }
 }
 
-qemu_lacks_tls() {
-    printf '#!/bin/sh\necho "%s"\nexit 1\n' "$1" >qemu
+# qemu_is_refused PATTERN WORDS VERSION - a QEMU that says these words to a key, and that it is of this version.
+qemu_is_refused() {
+    printf '#!/bin/sh\ncase $* in *-version*) echo "QEMU emulator version %s" ;; *) echo "%s" ;; esac\nexit 1\n' \
+        "$3" "$2" >qemu
     chmod +x qemu
-    tool_fails 2 'has no TLS' run --links serial --network cube:1 --qemu "$PWD/qemu" "$examples/hello.elf"
+    export ECUBE_TEST_KEYS=checked
+    tool_fails 2 "$1" run --links serial --network cube:1 --qemu "$PWD/qemu" "$examples/hello.elf"
 }
 
 check "two halves take the model time of a whole machine" like_a_whole_machine --network cube:3
 check "so with two host links and serial lines" like_a_whole_machine --network mesh:2x3 --host-links 2 --links serial
+check "a long message that nothing follows comes" long_message
 check "a link between the halves is cut at both ends" ends_at --cut=1-3 'link 1-3 .* died during run'
 check "a link of the second half is cut there" ends_at --cut=2-3 'link 2-3 .* died during run'
 check "a node of the first half dies" ends_at --kill=1 'node 1 .* died during run: .*signal 9'
 check "a node of the second half dies" ends_at --kill=2 'node 2 .* died during run: .*signal 9'
 check "halves with two keys do not boot, and both ends name the link" another_key
-check "without TLS no key is wanted" without_tls
-check "a QEMU without TLS is refused before anything starts" qemu_lacks_tls \
-    'qemu: TLS credentials support requires GNUTLS'
-check "so is one that does not know the object" qemu_lacks_tls "qemu: Parameter 'qom-type' does not accept 'tls-creds-psk'"
+check "with one key they do" same_key
+check "a QEMU without TLS is refused before anything starts" qemu_is_refused 'has no TLS' \
+    'qemu: TLS credentials support requires GNUTLS' 8.0.0
+check "so is one that does not know the object" qemu_is_refused 'has no TLS' \
+    "qemu: Parameter 'qom-type' does not accept 'tls-creds-psk'" 8.0.0
+check "and one whose TLS stalls" qemu_is_refused 'is older than version 8' \
+    'qemu: Unable to access credentials /keys.psk: No such file or directory' 7.2.22
 cases_done
