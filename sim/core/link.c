@@ -147,13 +147,83 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
     return leaves + faults->delay_ns;
 }
 
+/* A piece of a frame for an end of another partition, or of the host: its bytes follow. */
+struct record {
+    uint64_t wall_due_ns, model_due_ns;
+    uint32_t end; /* its index */
+    uint32_t bytes, seen;
+    uint8_t kind; /* enum chunk_kind */
+    bool middle;
+};
+
+static inline bool is_own(const struct sim_end *end)
+{
+    return end->to_partition == end->partition->number;
+}
+
+/* Adds a record to what goes to the peer's partition; NULL: there is no memory. */
+static inline struct record *add_record(struct partition *partition, const struct sim_end *end,
+                                        struct record head)
+{
+    struct record *record =
+        mailbag_add(&partition->out[end->to_partition], sizeof head + head.seen);
+
+    if (record) {
+        head.end = (uint32_t)(end->peer - partition->sim->ends);
+        *record = head;
+    }
+    partition->no_memory |= !record;
+    return record;
+}
+
+/* The pieces of a frame for another partition; they go back to the pool. */
+static void post(struct partition *partition, const struct sim_end *end, struct chunk *first)
+{
+    for (const struct chunk *chunk = first; chunk; chunk = chunk->next) {
+        struct record *record = add_record(partition, end,
+                                           (struct record){.wall_due_ns = chunk->wall_due_ns,
+                                                           .model_due_ns = chunk->model_due_ns,
+                                                           .bytes = chunk->bytes,
+                                                           .seen = chunk->seen,
+                                                           .kind = chunk->kind,
+                                                           .middle = chunk->middle});
+        if (record) {
+            memcpy(record + 1, chunk->data, chunk->seen);
+        }
+    }
+    discard(&partition->pool, first);
+}
+
+size_t sim_take_record(struct partition *partition, const uint8_t *bytes)
+{
+    const struct record *record = (const struct record *)bytes;
+    struct chunk *chunk = pool_take(&partition->pool, (enum chunk_kind)record->kind);
+
+    if (chunk) {
+        memcpy(chunk->data, record + 1, record->seen);
+        chunk->bytes = record->bytes;
+        chunk->seen = record->seen;
+        chunk->middle = record->middle;
+        chunk->wall_due_ns = record->wall_due_ns;
+        chunk->model_due_ns = record->model_due_ns;
+        chunk->last = chunk;
+        sim_end_take(&partition->sim->ends[record->end], chunk);
+    }
+    partition->no_memory |= !chunk;
+    return mailbag_record(sizeof *record + record->seen);
+}
+
 /* Puts a frame aside until the round is over: not even an event of this round that shows what came
  * to the receiver before may show it. */
 static EVERY_FRAME void put_aside(struct partition *partition, struct sim_end *end,
                                   struct chunk *first, struct chunk *last)
 {
-    first->last = last;
-    partition_send(partition, end->to_partition, (struct sending){end->peer, first});
+    if (is_own(end)) {
+        first->last = last;
+        partition->no_memory |= !outbox_add(&partition->own, (struct sending){end->peer, first});
+    } else {
+        post(partition, end, first);
+    }
 }
 
 /* The frame is complete. */
@@ -261,14 +331,14 @@ static inline bool send_packet(struct partition *partition, struct sim_end *end,
         FRAME_HEADER_BYTES + frame_length(data) != bytes) {
         return false;
     }
-    struct chunk *chunk = share(partition, data, bytes);
+    struct chunk *chunk = is_own(end) ? share(partition, data, bytes) : NULL;
     if (!chunk) {
         chunk = pool_take(&partition->pool, CHUNK_SHORT);
         if (!chunk) {
             return false;
         }
         copy_frame(chunk->data, data, bytes);
-        chunk->bytes = bytes;
+        chunk->bytes = chunk->seen = bytes;
     }
     partition->link_events++;
     chunk->wall_due_ns = sim->wall_ns;
@@ -306,6 +376,7 @@ static void fill(struct partition *partition, const uint8_t *data, uint32_t byte
         uint32_t piece = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
         if (seen) {
             memcpy(chunk->data + chunk->bytes, data, piece);
+            chunk->seen = chunk->bytes + piece;
         }
         chunk->bytes += piece;
         data += piece;

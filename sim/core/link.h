@@ -63,6 +63,9 @@ void sim_end_due(struct sim_end *end);
 /* The round is over: a frame that was sent to this end, from `first` to first->last, is on its way.
  */
 void sim_end_take(struct sim_end *end, struct chunk *first);
+/* ... a piece of a frame that was sent to an end of this partition from another: a record of a
+ * mailbag. Returns its bytes. */
+size_t sim_take_record(struct partition *partition, const uint8_t *record);
 
 /* Who has this end starts anew, knowing nothing of what was: what has come to it is lost. The link
  * has its carrier. */

@@ -69,7 +69,7 @@ bool partitions_make(struct sim *sim)
         partition->end = end;
         partition->ready = sim->ready + first;
         partition->stepped = sim->ready + sim->count + first;
-        partition->pool.number = (uint8_t)i;
+        partition->number = (uint8_t)i;
         partition->pool.scrub = sim->options.scrub;
         partition->pool.busy = end - first >= NODES_MANY;
         for (uint32_t rank = first; rank < end; rank++) {
@@ -87,8 +87,9 @@ void partitions_free(struct sim *sim)
         queue_free(&partition->wall);
         batch_free(&partition->due);
         pool_free(&partition->pool);
+        outbox_free(&partition->own);
         for (unsigned to = 0; to <= sim->partition_count; to++) {
-            outbox_free(&partition->out[to]);
+            mailbag_free(&partition->out[to]);
         }
     }
     free(sim->partitions);
@@ -274,13 +275,21 @@ static void step_ready(struct partition *partition)
     }
 }
 
-static void take(struct outbox *out)
+static void take_own(struct outbox *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
         prefetch_take(out, i);
         sim_end_take(out->sendings[i].to, out->sendings[i].first);
     }
     out->count = 0;
+}
+
+static void take_mail(struct partition *partition, struct mailbag *bag)
+{
+    for (size_t at = 0; at < bag->bytes;) {
+        at += sim_take_record(partition, bag->records + at);
+    }
+    bag->bytes = 0;
 }
 
 static void tell_times(struct partition *partition)
@@ -291,10 +300,10 @@ static void tell_times(struct partition *partition)
 
 void partition_tell(struct partition *partition)
 {
-    uint32_t sent = 0;
+    size_t sent = partition->own.count;
 
     for (unsigned to = 0; to <= partition->sim->partition_count; to++) {
-        sent |= partition->out[to].count;
+        sent |= partition->out[to].bytes;
     }
     partition->sent = sent != 0;
     tell_times(partition);
@@ -305,7 +314,7 @@ void partition_act(struct partition *partition)
     take_events(partition);
     step_ready(partition);
     partition->acted = partition->events;
-    take(&partition->out[partition->pool.number]);
+    take_own(&partition->own);
     partition_tell(partition);
 }
 
@@ -313,14 +322,14 @@ void partition_meet(struct partition *partition)
 {
     struct sim *sim = partition->sim;
 
+    take_own(&partition->own); /* from the host */
     for (unsigned from = 0; from < sim->partition_count; from++) {
         struct partition *other = &sim->partitions[from];
-        take(&other->out[partition->pool.number]); /* its own: from the host */
-        if (partition->pool.number == 0) {
-            take(&other->out[sim->partition_count]);
+        take_mail(partition, &other->out[partition->number]);
+        if (partition->number == 0) {
+            take_mail(partition, &other->out[sim->partition_count]);
         }
-        pool_collect(&partition->pool, &other->pool);
     }
-    partition->sent = false; /* others empty its outboxes at this moment */
+    partition->sent = false; /* others empty its mailbags at this moment */
     tell_times(partition);
 }

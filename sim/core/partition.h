@@ -55,8 +55,10 @@ struct partition {
     uint32_t stepped_count;
     struct filling filling;
     struct prefetch prefetch[PREFETCH_PLACES];
-    struct outbox out[PARTITIONS_MAX + 1]; /* the last one in use: to the host */
+    struct outbox own;                      /* to its own nodes, and from the host to them */
+    struct mailbag out[PARTITIONS_MAX + 1]; /* to others; the last one in use: to the host */
     struct pool pool;
+    uint8_t number;
 
     /* what the loop asks after each half of a round: one line of the cache */
     _Alignas(64) uint64_t events; /* as in struct sim_result */
@@ -91,12 +93,6 @@ void partition_at_wall(struct partition *partition, uint64_t time_ns, enum due_k
 static inline void partition_make_ready(struct partition *partition, uint32_t actor)
 {
     partition->ready[partition->ready_count++] = actor;
-}
-/* Notes what was sent to an end of a partition. */
-static inline void partition_send(struct partition *partition, unsigned to_partition,
-                                  struct sending sending)
-{
-    partition->no_memory |= !outbox_add(&partition->out[to_partition], sending);
 }
 
 /* The two halves of a round: among its own nodes, and what others have for them. */

@@ -45,24 +45,7 @@ static bool add_slab(struct pool *pool, enum chunk_kind kind)
     return true;
 }
 
-/* Drops the holds that are collected, until a chunk is free; false: none is. */
-static bool drop_returned(struct pool *pool, enum chunk_kind kind)
-{
-    while (!pool->free[kind] && pool->returned[kind]) {
-        struct chunk *chunk = pool->returned[kind];
-        pool->returned[kind] = chunk->next;
-        if (chunk->next) {
-            __builtin_prefetch(chunk->next, 1);
-        }
-        if (--chunk->holds == 0) {
-            pool_put(pool, chunk);
-        }
-    }
-    return pool->free[kind];
-}
-
-/* Adds a chunk that has never been used. */
-static bool grow(struct pool *pool, enum chunk_kind kind)
+bool pool_grow(struct pool *pool, enum chunk_kind kind)
 {
     uint32_t bytes = (uint32_t)sizeof(struct chunk) + rooms[kind];
     bool full = !pool->slabs[kind] || pool->slabs[kind]->used + bytes > SLAB_BYTES;
@@ -74,14 +57,9 @@ static bool grow(struct pool *pool, enum chunk_kind kind)
     struct chunk *chunk = (struct chunk *)((uint8_t *)slab + slab->used);
     slab->used += bytes;
     pool->bytes += bytes;
-    *chunk = (struct chunk){.next = pool->free[kind], .kind = (uint8_t)kind, .home = pool->number};
+    *chunk = (struct chunk){.next = pool->free[kind], .kind = (uint8_t)kind};
     pool->free[kind] = chunk;
     return true;
-}
-
-bool pool_refill(struct pool *pool, enum chunk_kind kind)
-{
-    return drop_returned(pool, kind) || grow(pool, kind);
 }
 
 void pool_put(struct pool *pool, struct chunk *chunk)
@@ -91,15 +69,6 @@ void pool_put(struct pool *pool, struct chunk *chunk)
     }
     chunk->next = pool->free[chunk->kind];
     pool->free[chunk->kind] = chunk;
-}
-
-void pool_put_aside(struct pool *pool, struct chunk *chunk)
-{
-    struct foreign *foreign = &pool->foreign[chunk->home][chunk->kind];
-
-    chunk->next = foreign->first;
-    foreign->last = foreign->first ? foreign->last : chunk;
-    foreign->first = chunk;
 }
 
 struct chunk *pool_chunk(const struct pool *pool, const void *address)
@@ -112,19 +81,6 @@ struct chunk *pool_chunk(const struct pool *pool, const void *address)
     }
     uint32_t number = (uint32_t)((uintptr_t)address - base - sizeof *slab) / SHORT_BYTES;
     return (struct chunk *)((uint8_t *)(slab + 1) + (size_t)number * SHORT_BYTES);
-}
-
-void pool_collect(struct pool *pool, struct pool *other)
-{
-    for (unsigned kind = 0; kind < CHUNK_KINDS; kind++) {
-        struct foreign *foreign = &other->foreign[pool->number][kind];
-        if (!foreign->first) {
-            continue;
-        }
-        foreign->last->next = pool->returned[kind];
-        pool->returned[kind] = foreign->first;
-        foreign->first = NULL;
-    }
 }
 
 void pool_free(struct pool *pool)

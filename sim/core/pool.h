@@ -4,10 +4,7 @@
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
- * short chunk may be held more than once, also by ends of different partitions: it stays until all
- * have given it back. Holds are counted by its own pool alone: what is given back in another
- * partition that one's pool puts aside, until the chunk's own collects it and drops the hold when
- * it runs short.
+ * short chunk may be held more than once: it stays until all have given it back.
  *
  * Errors   pool_take returns NULL when there is no memory
  */
@@ -22,8 +19,7 @@
 enum {
     CHUNK_SHORT_MAX = 1152, /* a control frame: header, FRAME_CONTROL_MAX, check */
     CHUNK_LINE = 64,
-    SLABS_KNOWN = 256, /* a power of two */
-    POOLS_MAX = 16
+    SLABS_KNOWN = 256 /* a power of two */
 };
 
 enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_KINDS };
@@ -37,40 +33,32 @@ struct chunk {
     uint64_t wall_due_ns;  /* not there before this wall time */
     uint64_t model_due_ns; /* not shown before this model time */
     uint32_t bytes;
+    uint32_t seen; /* of these, up to the last that was copied; behind it is what nobody looks at */
     uint32_t holds;
     uint16_t number; /* while a router has it */
     bool listed;     /* it is among sim_end.held */
     bool middle;     /* it does not begin with its frame's header; a short one always does */
     uint8_t kind;    /* enum chunk_kind */
-    uint8_t home;    /* number of its pool */
     _Alignas(CHUNK_LINE) uint8_t memory[];
 };
 
 struct slab;
 
-/* Holds of another pool's chunks that have been given back. */
-struct foreign {
-    struct chunk *first, *last;
-};
-
 struct pool {
     struct chunk *free[CHUNK_KINDS];
     struct slab *slabs[CHUNK_KINDS]; /* the first of each kind has room left */
     struct slab *known[SLABS_KNOWN]; /* slabs of short chunks, by their address */
-    struct foreign foreign[POOLS_MAX][CHUNK_KINDS];
-    struct chunk *returned[CHUNK_KINDS]; /* collected; a hold of each is to be dropped */
     size_t bytes;
-    uint8_t number;
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
     bool busy;  /* so many nodes use it that large pages are filled */
 };
 
-/* Has another one to be taken, returned or new; false when there is no memory. */
-bool pool_refill(struct pool *pool, enum chunk_kind kind);
+/* Has another one to be taken; false when there is no memory. */
+bool pool_grow(struct pool *pool, enum chunk_kind kind);
 
 static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
 {
-    if (!pool->free[kind] && !pool_refill(pool, kind)) {
+    if (!pool->free[kind] && !pool_grow(pool, kind)) {
         return NULL;
     }
     struct chunk *chunk = pool->free[kind];
@@ -82,27 +70,21 @@ static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
     chunk->next = NULL;
     chunk->data = chunk->memory + LINK_HEADROOM;
     chunk->holds = 1;
-    chunk->bytes = 0;
+    chunk->bytes = chunk->seen = 0;
     return chunk;
 }
 
 /* Nobody holds it any more. */
 void pool_put(struct pool *pool, struct chunk *chunk);
-/* Keeps a hold of another pool's chunk until that one collects it. */
-void pool_put_aside(struct pool *pool, struct chunk *chunk);
 
 /* Drops one hold. */
 static inline void pool_give(struct pool *pool, struct chunk *chunk)
 {
-    if (chunk->home != pool->number) {
-        pool_put_aside(pool, chunk);
-    } else if (--chunk->holds == 0) {
+    if (--chunk->holds == 0) {
         pool_put(pool, chunk);
     }
 }
 
-/* Takes back what the other pool has put aside for this one. */
-void pool_collect(struct pool *pool, struct pool *other);
 void pool_free(struct pool *pool);
 
 /* The short chunk whose memory an address lies in; NULL when there is none, or it is not known. */

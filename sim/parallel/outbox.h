@@ -1,15 +1,20 @@
 /*
- * outbox.h - what a partition has sent in a round to the nodes of one partition, or to the host.
+ * outbox.h - what a partition has sent in a round: frames to nodes of its own, and to another
+ * partition or the host.
  *
- * It holds frames, not the ends that sent them: who empties it looks at no end of the sender's
- * partition, so their lines of the cache stay where they are.
+ * Within a partition a frame goes as it lies in the partition's pool. To others it goes as records
+ * of bytes, which name the end that they are for by its index: so who empties a mailbag looks at no
+ * memory of the sender, and the bag may go to another process.
  *
- * Errors   outbox_add returns false when there is no memory; what was sent is lost
+ * Units    bytes; records begin at a multiple of 8
+ * Errors   outbox_add returns false, and mailbag_add NULL, when there is no memory; what was sent
+ *          is lost
  * Context  filled by its own partition in one half of a round, emptied by the other in the next
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct chunk;
@@ -26,6 +31,11 @@ struct outbox {
     uint32_t count, room;
 };
 
+struct mailbag {
+    uint8_t *records;
+    size_t bytes, room;
+};
+
 bool outbox_grow(struct outbox *outbox);
 void outbox_free(struct outbox *outbox);
 
@@ -36,4 +46,26 @@ static inline bool outbox_add(struct outbox *outbox, struct sending sending)
     }
     outbox->sendings[outbox->count++] = sending;
     return true;
+}
+
+/* Room for so many bytes more; false when there is none. */
+bool mailbag_grow(struct mailbag *bag, size_t bytes);
+void mailbag_free(struct mailbag *bag);
+
+/* What a record of so many bytes takes. */
+static inline size_t mailbag_record(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+/* The place of a new record. */
+static inline void *mailbag_add(struct mailbag *bag, size_t bytes)
+{
+    size_t taken = mailbag_record(bytes);
+
+    if (bag->bytes + taken > bag->room && !mailbag_grow(bag, taken)) {
+        return NULL;
+    }
+    bag->bytes += taken;
+    return bag->records + bag->bytes - taken;
 }

@@ -304,7 +304,7 @@ static struct program_step next(struct sim *sim, uint32_t rank)
     struct rank *own = &sim->native->ranks[rank];
     struct partition *partition = sim_partition(sim, rank);
 
-    if (!is_memory_left(sim, partition->pool.number)) {
+    if (!is_memory_left(sim, partition->number)) {
         partition->no_memory = true;
     }
     if (!own->fiber.stack || partition->no_memory) {
