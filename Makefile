@@ -82,7 +82,7 @@ AUDIT := $(call in,tests/audit,hook.c node_audit.c router_audit.c)
 CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c fetcher.c gather_plan.c gatherer.c loader.c pipeline.c plans.c programs.c query.c regions.c silence.c \
 	waits.c words.c)
 SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
-	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
+	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c several.c) \
 	$(call in,trace,timeline.c trace_file.c) \
 	$(call in,sim/observe,history.c trace.c wait_edges.c wait_search.c waits.c) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \

@@ -43,6 +43,7 @@ struct sim_plans; /* plans.h */
 struct plan;
 struct plan_cache;
 struct native_program; /* programs/native.h */
+struct ranks;          /* parallel/ranks.h */
 struct controller;
 struct controller_event;
 
@@ -81,6 +82,7 @@ struct sim_options {
     const struct native_program *native; /* SIM_NATIVE */
     bool outputs;                        /* SIM_NATIVE: fetch what its programs have left */
     struct plan_cache *cache;            /* SIM_NATIVE: makes the plans that its nodes ask for */
+    struct ranks *ranks;                 /* processes that make the simulation; NULL: this one */
     struct sim_listener listener;        /* event NULL: none */
     bool history;                        /* keep the last frames for sim_history */
     bool links;                          /* count what links carry, for sim_traffic */

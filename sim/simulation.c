@@ -14,11 +14,13 @@
 #include "sim/core/loop.h"
 #include "sim/core/memory.h"
 #include "sim/core/partition.h"
+#include "sim/parallel/ranks.h"
 #include "sim/parallel/worker_pool.h"
 #include "sim/programs/native.h"
 #include "sim/programs/plans.h"
 #include "sim/programs/program.h"
 #include "sim/core/random.h"
+#include "sim/core/several.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 
@@ -37,13 +39,14 @@ static void wire_host(struct sim *sim)
 }
 
 /* Makes the nodes of a partition: its thread is the first to touch their memory. */
-static void make_nodes(void *context, unsigned partition)
+static void make_nodes(void *context, unsigned share)
 {
     struct sim *sim = context;
     const struct network *network = sim_network(sim);
+    const struct partition *partition = sim_own(sim, share);
 
-    for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
-         rank++) {
+    for (uint32_t rank = partition->first; rank < partition->end; rank++) {
+        sim->tasks[rank].wake_ns = UINT64_MAX;
         for (unsigned p = 0; p < network->ports; p++) {
             uint32_t peer = network_neighbour(network, rank, p);
             struct sim_end *end = sim_end_at(sim, rank, p);
@@ -55,16 +58,13 @@ static void make_nodes(void *context, unsigned partition)
             }
         }
     }
-    memory_place(sim, partition);
+    memory_place(sim, partition->number);
 }
 
 static void init_actors(struct sim *sim)
 {
     for (uint32_t i = 0; i <= sim->count; i++) {
         sim->actors[i] = (struct actor){.armed_ns = UINT64_MAX, .wanted_ns = UINT64_MAX};
-    }
-    for (uint32_t i = 0; i < sim->count; i++) {
-        sim->tasks[i].wake_ns = UINT64_MAX;
     }
 }
 
@@ -105,9 +105,11 @@ struct sim *sim_make(const struct sim_options *options)
     sim->wall_ns = sim->progress_ns = sim->got_on_ns = wall_start_ns;
     sim->limit = limit_of(sim);
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
-    sim->partition_count = sim->layout.partitions;
-    if (sim->partition_count > 1) {
-        sim->workers = worker_pool_make(sim->partition_count); /* without it one thread does all */
+    sim->own_count = sim->layout.partitions;
+    sim->own_first = options->ranks ? options->ranks->own * sim->own_count : 0;
+    sim->partition_count = sim->own_count * (options->ranks ? options->ranks->count : 1);
+    if (sim->own_count > 1) {
+        sim->workers = worker_pool_make(sim->own_count); /* without it one thread does all */
     }
     sim->crowded = true;
     if (!memory_map(sim)) {
@@ -117,22 +119,26 @@ struct sim *sim_make(const struct sim_options *options)
         return NULL;
     }
     init_actors(sim);
-    if (!partitions_make(sim) || (options->native && !native_make(sim))) {
+    if (!partitions_make(sim) || (options->native && !native_make(sim)) ||
+        (options->ranks && !several_make(sim))) {
         sim_free(sim);
         return NULL;
     }
     wire_host(sim);
     sim->trace = options->traced ? trace_make(sim) : NULL;
     sim_all_partitions(sim, make_nodes);
-    if ((options->traced && !sim->trace) || !host_init(sim)) {
+    if ((options->traced && !sim->trace) || (sim->own_first == 0 && !host_init(sim))) {
         sim_free(sim);
         return NULL;
     }
     fault_phase(sim);
-    sim_wake(sim, sim->count);
-    for (unsigned i = 0; i < sim->partition_count; i++) {
-        partition_tell(&sim->partitions[i]);
+    if (sim->own_first == 0) {
+        sim_wake(sim, sim->count);
     }
+    for (unsigned i = 0; i < sim->own_count; i++) {
+        partition_tell(sim_own(sim, i));
+    }
+    sim->unsure = options->ranks != NULL; /* what the others have to do is not known yet */
     return sim;
 }
 
@@ -145,6 +151,7 @@ void sim_free(struct sim *sim)
         sim_trace_end(sim);
     }
     host_free(sim);
+    several_free(sim);
     worker_pool_free(sim->workers);
     partitions_free(sim);
     memory_unmap(sim);
@@ -180,7 +187,7 @@ void sim_result(const struct sim *sim, struct sim_result *result)
     result->model_ns = sim->now_ns;
     result->wall_ns = sim->wall_ns - wall_start_ns;
     result->checked = sim->layout.checked;
-    result->threads = sim->workers ? sim->partition_count : 1;
+    result->threads = sim->workers || sim->options.ranks ? sim->partition_count : 1;
     result->node_bytes = (bytes + sim->options.plans->bytes) / sim->count;
 }
 
@@ -210,6 +217,19 @@ uint64_t sim_events(const struct sim *sim)
     return events;
 }
 
+void sim_leave(struct sim *sim)
+{
+    if (sim->options.ranks && !sim->left) {
+        several_leave(sim);
+    }
+}
+
+const struct sim_rank *sim_ranks(const struct sim *sim, unsigned *count)
+{
+    *count = sim->options.ranks ? sim->options.ranks->count : 0;
+    return sim->ended;
+}
+
 int sim_node_status(const struct sim *sim, uint32_t rank)
 {
     const struct task *task = &sim->tasks[rank];
@@ -224,16 +244,26 @@ bool sim_node_dead(const struct sim *sim, uint32_t rank)
 
 struct traffic_port sim_traffic(const struct sim *sim, uint32_t rank, unsigned port)
 {
+    if (sim_is_far(sim, rank)) {
+        return sim->far_links[rank * (sim_network(sim)->ports + 1u) + port];
+    }
     return report_port(sim_node(sim, rank), port);
 }
 
 unsigned sim_node_ports(const struct sim *sim, uint32_t rank)
 {
+    if (sim_is_far(sim, rank)) {
+        const struct network *network = sim_network(sim);
+        return network->ports + (network_host_link_of(network, rank) >= 0 ? 1u : 0u);
+    }
     return sim_node(sim, rank)->router.port_count;
 }
 
 uint64_t sim_node_clock_ns(const struct sim *sim, uint32_t rank)
 {
+    if (sim_is_far(sim, rank)) {
+        return sim->far_clocks[rank];
+    }
     return sim_node(sim, rank)->clock_ns;
 }
 

@@ -41,6 +41,21 @@ void sim_free(struct sim *sim);
 /* Lets up to `events` happen, fewer when a line is complete; false when the simulation is over. */
 bool sim_advance(struct sim *sim, uint64_t events);
 
+/* It is not advanced any more: the other processes that make it (options.ranks) are told, and have
+ * said what they have counted. They call it, too, when sim_advance says that it is over. */
+void sim_leave(struct sim *sim);
+
+/* What each of these has come to; after sim_leave, on rank 0. NULL: there is only one. */
+struct sim_rank {
+    uint32_t first, nodes;
+    uint64_t rounds;
+    uint64_t resident_bytes; /* at most */
+    uint64_t host_bytes;     /* of these, the host's: its controller, and what it sends */
+    uint64_t waited_ns;      /* for others and for messages */
+    uint64_t passed_ns;
+};
+const struct sim_rank *sim_ranks(const struct sim *sim, unsigned *count);
+
 void sim_result(const struct sim *sim, struct sim_result *result);
 /* What programs have left; it stays until sim_free. */
 struct sim_outputs sim_outputs(const struct sim *sim);

@@ -57,11 +57,16 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+uint64_t sim_available_bytes(const struct sim_arguments *arguments)
+{
+    return arguments->available ? arguments->available : available_bytes();
+}
+
 /* Chooses what contents there is memory for; -1 when there is too little for any. */
 static int choose_contents(struct sim_arguments *arguments, struct message *message)
 {
     struct sim_options *options = &arguments->options;
-    uint64_t available = available_bytes();
+    uint64_t available = sim_available_bytes(arguments);
     uint64_t checked = sim_need(options, SIM_CHECKED), shared = sim_need(options, SIM_SHARED);
 
     if (options->contents == SIM_AUTO) {
@@ -114,7 +119,9 @@ static void choose_threads(struct sim_arguments *arguments)
     struct sim_options *options = &arguments->options;
     unsigned worth = arguments->network.nodes / THREAD_NODES, all = uv_available_parallelism();
 
-    if (options->threads == 0) {
+    if (options->threads == 0 && options->ranks) {
+        options->threads = 1; /* there are as many processes as the user likes */
+    } else if (options->threads == 0) {
         options->threads = worth < all ? worth : all;
     }
 }
@@ -142,12 +149,78 @@ static int prepare_program(struct sim_run *run, struct message *message)
     return sim_program_check_memory(&run->program, message);
 }
 
+/* What wants the events of all nodes in one order; NULL: nothing does. */
+static const char *in_order(const struct sim_arguments *arguments)
+{
+    const struct sim_options *options = &arguments->options;
+    const struct sim_faults *faults = &options->faults;
+
+    return faults->drop > 0        ? "drop"
+           : faults->flip > 0      ? "flip"
+           : faults->duplicate > 0 ? "duplicate"
+           : faults->jitter_ns     ? "jitter"
+           : faults->fail_event    ? "fail"
+           : faults->count         ? sim_fault_name(faults->list[0].kind)
+           : options->shuffle      ? "shuffle"
+           : options->history      ? "replay"
+           : options->stop_at      ? "stop-at"
+           : arguments->report     ? "report"
+           : arguments->trace      ? "trace"
+                                   : NULL;
+}
+
+static int ranks_check(struct sim_arguments *arguments, struct message *message)
+{
+    const struct ranks *ranks = arguments->options.ranks;
+    const char *option = in_order(arguments);
+
+    if (option) {
+        return message_set(message,
+                           "--%s: the order of all events counts then, which several processes do "
+                           "not have: use ecube sim",
+                           option);
+    }
+    if (ranks->count > arguments->network.nodes / 2) {
+        return message_set(message, "%u ranks: %s has %u nodes, and a rank has two at least",
+                           ranks->count, arguments->network_name,
+                           (unsigned)arguments->network.nodes);
+    }
+    if (ranks->own != 0) { /* files and standard input are rank 0's */
+        arguments->json = NULL;
+        arguments->quiet = true;
+        arguments->outputs = (struct outputs_request){0};
+        arguments->data = (struct data_arguments){.standard_input = "none"};
+    }
+    return 0;
+}
+
+/* Whether all ranks are good; what the first says that is not, rank 0 knows as well. */
+static bool all_good(const struct sim_run *run, bool good, struct message *message)
+{
+    struct ranks *ranks = run->arguments.options.ranks;
+    uint64_t words[RANKS_WORDS] = {[WORD_LEAST] = ~(uint64_t)good};
+    struct parcel parcel = {0, message->text, sizeof message->text};
+    bool tells;
+
+    if (!ranks) {
+        return good;
+    }
+    tells = !good && ranks->own != 0;
+    words[WORD_PARCELS] = tells;
+    ranks->exchange(ranks, words, &parcel, tells);
+    if (good && ~words[WORD_LEAST] == 0 && ranks->in_count > 0) {
+        message_set(message, "rank %u: %s", ranks->in[0].rank, (const char *)ranks->in[0].data);
+    }
+    return ~words[WORD_LEAST] != 0;
+}
+
 static int prepare(struct sim_run *run, struct output *output, struct message *message)
 {
     struct sim_arguments *arguments = &run->arguments;
     struct sim_options *options = &arguments->options;
 
     if (sim_arguments_finish(arguments, message) != 0 ||
+        (options->ranks && ranks_check(arguments, message) != 0) ||
         run_report_open(&run->report, arguments->report, &arguments->trace, arguments->json,
                         message) != 0) {
         return -1;
@@ -216,6 +289,7 @@ static void advance(struct sim_run *run, struct sim *sim, struct view *view)
     if (watch_over() && run->arguments.program) {
         sim_program_time_out(&run->program);
     }
+    sim_leave(sim);
     note_lines(run, sim, &complete);
     run->cut = watch_over() && run->result.verdict == SIM_RUNS;
 }
@@ -265,12 +339,19 @@ static json_t *take_traffic(const struct sim_run *run, const struct sim *sim)
     return object;
 }
 
+static void note_ranks(struct sim_run *run, const struct sim *sim)
+{
+    const struct sim_rank *ranks = sim_ranks(sim, &run->rank_count);
+
+    memcpy(run->ranks, ranks, run->rank_count * sizeof *ranks);
+}
+
 static int execute(struct sim_run *run, struct message *message)
 {
     struct view own, *view = run->arguments.program ? &run->program.view : &own;
     struct sim *sim;
 
-    if (begin(run, &sim, message) != 0) {
+    if (!all_good(run, begin(run, &sim, message) == 0, message)) {
         return -1;
     }
     view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
@@ -284,6 +365,7 @@ static int execute(struct sim_run *run, struct message *message)
     } else {
         run->predicted_ns = sim_download_predicted_ns(run);
     }
+    note_ranks(run, sim);
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     run->traffic = run->arguments.links ? take_traffic(run, sim) : NULL;
@@ -378,6 +460,27 @@ static void print_summary(const struct sim_run *run, FILE *file)
         fputs("          contents were not checked: there is no memory for them, or --contents "
               "shared\n",
               file);
+    }
+}
+
+/* What each process has had to do. */
+static void print_ranks(const struct sim_run *run, FILE *file)
+{
+    if (run->rank_count == 0) {
+        return;
+    }
+    fprintf(file, "ranks     %u, %" PRIu64 " rounds, %.0f events a round\n", run->rank_count,
+            run->ranks[0].rounds,
+            (double)run->result.events / (double)(run->ranks[0].rounds ? run->ranks[0].rounds : 1));
+    for (unsigned i = 0; i < run->rank_count; i++) {
+        const struct sim_rank *rank = &run->ranks[i];
+        fprintf(file, "          rank %u: %u nodes from %u on, %.0f MB resident at most", i,
+                (unsigned)rank->nodes, (unsigned)rank->first, (double)rank->resident_bytes / 1e6);
+        if (rank->host_bytes) {
+            fprintf(file, " (%.0f MB of it the host's)", (double)rank->host_bytes / 1e6);
+        }
+        fprintf(file, ", %.0f %% of its time in MPI\n",
+                100 * (double)rank->waited_ns / (double)(rank->passed_ns ? rank->passed_ns : 1));
     }
 }
 
@@ -501,6 +604,9 @@ static json_t *show(struct sim_run *run)
         print_summary(run, file);
         print_trace(run, file);
     }
+    if (run->arguments.verbose) {
+        print_ranks(run, file);
+    }
     print_troubles(run);
     return result;
 }
@@ -521,7 +627,13 @@ static int simulate(struct sim_run *run, json_t **result)
     struct message message;
 
     *result = NULL;
-    if (prepare(run, &output, &message) != 0) {
+    bool good = prepare(run, &output, &message) == 0;
+    if (!all_good(run, good, &message)) {
+        if (good) {
+            output_drop(&output);
+            output_drop(&run->trace_output);
+            run_report_drop(&run->report);
+        }
         return message_print(&message);
     }
     if (execute(run, &message) != 0) {
@@ -577,6 +689,48 @@ int verb_sim(int argc, char **argv)
 
     run.arguments = defaults();
     command_line_parse(&sim_line, argc, argv, &run.arguments);
+    int status = simulate(&run, &result);
+    json_decref(result);
+    return status;
+}
+
+/* A rank other than 0: does its share, until rank 0 says that it is over. Nothing is told but that
+ * it could not. */
+static int follow(struct sim_run *run, int error)
+{
+    struct output output;
+    struct message message;
+    struct sim *sim = NULL;
+
+    if (!all_good(run, prepare(run, &output, &message) == 0, &message)) {
+        return 0;
+    }
+    dup2(error, STDERR_FILENO); /* for the last words of a process whose own code has failed */
+    if (!all_good(run, begin(run, &sim, &message) == 0, &message)) {
+        return 0;
+    }
+    while (sim_advance(sim, UINT64_MAX / 2)) {
+    }
+    sim_leave(sim);
+    present = NULL;
+    sim_free(sim);
+    watch_end();
+    free_run(run);
+    return 0;
+}
+
+int sim_run_ranks(int argc, char **argv, struct ranks *ranks, int error)
+{
+    static struct sim_run run;
+    json_t *result;
+
+    run.arguments = defaults();
+    command_line_parse(&sim_ranks_line, argc, argv, &run.arguments);
+    run.arguments.options.ranks = ranks;
+    run.arguments.available = ranks_least(ranks, available_bytes() / ranks->here) * ranks->count;
+    if (ranks->own != 0) {
+        return follow(&run, error);
+    }
     int status = simulate(&run, &result);
     json_decref(result);
     return status;

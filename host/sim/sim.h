@@ -12,6 +12,7 @@
 #include "host/plan/plan_list.h"
 #include "host/report/run_report.h"
 #include "host/sim/sim_program.h"
+#include "sim/parallel/ranks.h"
 #include "sim/simulation.h"
 
 struct sim_arguments {
@@ -30,6 +31,7 @@ struct sim_arguments {
     struct data_arguments data; /* for the program */
     uint32_t timeout_ms;        /* 0: none */
     uint32_t memory_mb;         /* likewise */
+    uint64_t available;         /* bytes, of all processes of a simulation; 0: there is one */
     unsigned reports;           /* lines that a program of the tool's own reports (view.h) */
     bool quiet, verbose, check, links;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
@@ -39,10 +41,13 @@ struct sim_arguments {
     int x;
 };
 
-extern const struct command_line sim_line;
+extern const struct command_line sim_line, sim_ranks_line;
 
 /* Reads what needs the network: faults, scenario, sizes. */
 int sim_arguments_finish(struct sim_arguments *arguments, struct message *message);
+
+/* Memory that the simulation may take, in all its processes. */
+uint64_t sim_available_bytes(const struct sim_arguments *arguments);
 
 /* A run, and what it has come to. */
 struct sim_run {
@@ -62,12 +67,18 @@ struct sim_run {
     char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
     unsigned history_count;
     uint64_t predicted_ns; /* of the last download, as download_ns of the result */
+    struct sim_rank ranks[RANKS_MAX];
+    unsigned rank_count; /* 0: there is one process */
 };
 
 /* Simulates a program of the tool's own, as the verb does with its arguments (the others are
  * default), but prints no table. Returns the exit status; *result is the object of --json, NULL
  * after bad input, which has been told. */
 int sim_run_own(const struct sim_arguments *arguments, json_t **result);
+
+/* ecube-sim-mpi: the verb over several processes. `error`: the descriptor that standard error was,
+ * of a rank that has said nothing so far; -1: it is as it was. Returns the exit status. */
+int sim_run_ranks(int argc, char **argv, struct ranks *ranks, int error);
 
 /* What the download of an image takes; x may be DOWNLOAD_X_BEST. */
 struct sim_estimate {

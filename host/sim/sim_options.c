@@ -373,6 +373,31 @@ const struct command_line sim_line = {
     .kinds = kinds,
 };
 
+const struct command_line sim_ranks_line = {
+    option_rows,
+    .words = "SCENARIO|PROGRAM [ARGUMENT...]",
+    .text = "Simulates as 'ecube sim' does, over the processes of an MPI job, each of which has a "
+            "range of the nodes: same times, output and digest. 'ecube sim --help' tells what "
+            "SCENARIO and PROGRAM are, which every computer of the job must have; standard input "
+            "and all files that are written are those of rank 0. What wants the events of all "
+            "nodes in one order is refused: chance (--drop, --flip, --duplicate, --jitter), faults "
+            "of nodes, links and the host, --shuffle, --trace, --report, --stop-at and --replay. A "
+            "collective is: "
+            "\vOptions must stand before PROGRAM: the words behind it are passed to the "
+            "program. --verbose tells what each process has had to do.\n\n"
+            "Examples: mpirun -n 4 ecube-sim-mpi --network cube:16 download\n"
+            "          mpirun -n 2 ecube-sim-mpi --network cube:10 -v exchange --bytes 1000\n"
+            "          mpirun --quiet -n 4 ecube-sim-mpi --network torus:16x16 prog.so\n\n"
+            "mpirun adds lines of its own when the status is not 0; its option --quiet leaves them "
+            "out. As root it wants --allow-run-as-root, and for more processes than processors "
+            "--oversubscribe.\n\n"
+            "Exit status: that of 'ecube sim'.",
+    .take_word = take_word,
+    .in_order = true,
+    .filter = options_name_operations,
+    .kinds = kinds,
+};
+
 /* Reads what follows the @: T, or a phase and T. */
 static int finish_time(struct sim_fault *fault, const char *at, const char *text,
                        struct message *message)

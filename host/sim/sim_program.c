@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "host/command/algorithm.h"
-#include "host/computer/available.h"
 #include "host/console/sink.h"
 #include "host/command/standard_input.h"
 #include "host/job/troubles.h"
@@ -318,7 +317,8 @@ static uint64_t data_need(const struct sim_program *program, uint32_t nodes)
 int sim_program_check_memory(struct sim_program *program, struct message *message)
 {
     const struct sim_arguments *arguments = program->arguments;
-    uint64_t available = available_bytes(), most = arguments->memory_mb * UINT64_C(1000000);
+    uint64_t available = sim_available_bytes(arguments),
+             most = arguments->memory_mb * UINT64_C(1000000);
     /* All have the image as it was downloaded, until they start. */
     uint64_t need =
         sim_need(&arguments->options, SIM_CHECKED) +

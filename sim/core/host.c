@@ -30,6 +30,7 @@
 #include "sim/programs/program.h"
 #include "sim/programs/scenario_program.h"
 #include "sim/core/random.h"
+#include "sim/core/several.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
@@ -115,6 +116,12 @@ bool host_init(struct sim *sim)
     return true;
 }
 
+uint64_t host_bytes(const struct sim *sim)
+{
+    return sim->layout.controller_bytes + sim->layout.image_room +
+           sim->count * (uint64_t)(BLOCK_BYTES + sizeof *sim->host.texts + DIGEST_BYTES);
+}
+
 static void free_outputs(struct sim *sim)
 {
     struct host *host = &sim->host;
@@ -156,13 +163,14 @@ static void digest_of(const uint8_t *data, uint32_t bytes, uint8_t digest[DIGEST
     sha256_digest(&sha, DIGEST_BYTES, digest);
 }
 
-/* What the nodes of a partition must answer: the digests of their blocks. */
-static void expect(void *context, unsigned partition)
+/* What nodes must answer, those of other processes too: the digests of their blocks. */
+static void expect(void *context, unsigned share)
 {
     const struct sim *sim = context;
+    uint32_t first = (uint32_t)((uint64_t)sim->count * share / sim->own_count);
+    uint32_t end = (uint32_t)((uint64_t)sim->count * (share + 1) / sim->own_count);
 
-    for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
-         rank++) {
+    for (uint32_t rank = first; rank < end; rank++) {
         digest_of(sim->host.blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES,
                   sim->host.digests[rank]);
     }
@@ -577,6 +585,9 @@ static void finish(struct sim *sim)
 /* Nodes that STOP does not reach have lost their way to the host. */
 static void give_up(struct sim *sim)
 {
+    if (sim->options.ranks) {
+        several_give_up(sim);
+    }
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         if (sim->tasks[rank].state == TASK_ENDED) {
             continue;
@@ -584,7 +595,12 @@ static void give_up(struct sim *sim)
         sim_trouble(sim, about_node(SIM_TROUBLE_NODE_UNREACHABLE, rank),
                     "node %u waits, and the host cannot reach it", rank);
         sim->actors[rank].given_up = true;
-        program_over(sim, rank, E_LINK_DEAD);
+        if (sim_is_far(sim, rank)) { /* its own process counts it */
+            sim->tasks[rank].state = TASK_ENDED;
+            sim->tasks[rank].status = E_LINK_DEAD;
+        } else {
+            program_over(sim, rank, E_LINK_DEAD);
+        }
     }
 }
 
@@ -749,7 +765,11 @@ bool sim_time_out(struct sim *sim)
         return false;
     }
     controller_time_out(&host->controller, now_us(sim));
-    sim_wake(sim, sim->count);
+    if (sim->options.ranks) {
+        sim->host_due = true; /* the others must know of it before clocks move */
+    } else {
+        sim_wake(sim, sim->count);
+    }
     return true;
 }
 

@@ -75,6 +75,9 @@ bool host_step(struct sim *sim);
 /* Wall time of its next deadline, in us. */
 uint64_t host_deadline(const struct sim *sim);
 
+/* Memory that it has, beside what is untouched. */
+uint64_t host_bytes(const struct sim *sim);
+
 /* Asks all nodes what they wait for. */
 void host_ask(struct sim *sim);
 /* Tells that the programs that still run wait for ever, and for whom. */

@@ -19,6 +19,7 @@
 #include "sim/core/host.h"
 #include "sim/observe/trace.h"
 #include "sim/core/partition.h"
+#include "sim/core/several.h"
 #include "sim/parallel/worker_pool.h"
 #include "sim/programs/native.h"
 #include "sim/programs/program.h"
@@ -206,14 +207,14 @@ static void merge(struct sim *sim)
 }
 
 /* The halves of a round, as a worker pool does them. */
-static void act(void *context, unsigned partition)
+static void act(void *context, unsigned share)
 {
-    partition_act(&((struct sim *)context)->partitions[partition]);
+    partition_act(sim_own(context, share));
 }
 
-static void meet(void *context, unsigned partition)
+static void meet(void *context, unsigned share)
 {
-    partition_meet(&((struct sim *)context)->partitions[partition]);
+    partition_meet(sim_own(context, share));
 }
 
 void sim_all_partitions(struct sim *sim, worker_pool_work *work)
@@ -222,7 +223,7 @@ void sim_all_partitions(struct sim *sim, worker_pool_work *work)
         worker_pool_run(sim->workers, work, sim);
         return;
     }
-    for (unsigned i = 0; i < sim->partition_count; i++) {
+    for (unsigned i = 0; i < sim->own_count; i++) {
         work(sim, i);
     }
 }
@@ -235,6 +236,10 @@ static void step_host(struct sim *sim)
         return;
     }
     sim->host_ready = host->queued = false;
+    if (sim->own_first > 0) { /* it is rank 0's */
+        several_hear(sim);
+        return;
+    }
     sim->host_acts = true;
     sim->partitions[0].steps++;
     bool more = host_step(sim);
@@ -243,8 +248,11 @@ static void step_host(struct sim *sim)
     if (more) {
         sim_wake(sim, sim->count);
     }
-    for (unsigned i = 0; i < sim->partition_count; i++) {
-        partition_tell(&sim->partitions[i]);
+    if (sim->options.ranks) {
+        several_tell(sim);
+    }
+    for (unsigned i = 0; i < sim->own_count; i++) {
+        partition_tell(sim_own(sim, i));
     }
 }
 
@@ -298,13 +306,18 @@ static uint64_t wall_limit(const struct sim *sim)
  * its node says that it computes; and nodes that lie may be busy for ever. */
 static void stand(struct sim *sim)
 {
-    if (sim->phase == SIM_RUN) {
+    if (sim->own_first > 0) { /* rank 0 tells */
+        several_hear(sim);
+    } else if (sim->phase == SIM_RUN) {
         host_tell_stands(sim);
     } else {
         sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS), "no progress");
         sim_tell_waits(sim);
     }
     sim_end(sim, SIM_STUCK);
+    if (sim->options.ranks && sim->own_first == 0) {
+        several_tell(sim);
+    }
 }
 
 /* Whether a program that computes, or sleeps, will go on by itself: that may take any time. A
@@ -316,7 +329,8 @@ static bool some_sleep(const struct sim *sim)
     while (sim->native && rank < sim->count && !program_sleeps(sim, rank)) {
         rank++;
     }
-    return sim->native && rank < sim->count;
+    bool some = sim->native && rank < sim->count;
+    return sim->options.ranks ? several_any(sim, some) : some;
 }
 
 /* Programs have not got on for longer than any step of theirs takes. The nodes are asked first what
@@ -331,7 +345,9 @@ static void look_at_limit(struct sim *sim)
 
     if (idle_ns > most_ns && !sim->asked) {
         sim->asked = true;
-        host_ask(sim);
+        if (sim->own_first == 0) {
+            host_ask(sim);
+        }
     } else if (idle_ns > most_ns + answers_ns) {
         if (sim->progress_ns > sim->got_on_ns) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
@@ -369,7 +385,7 @@ static void find_work(struct sim *sim)
     uint32_t ready = ready_count(sim);
 
     next_times(sim, &model_ns, &wall_ns);
-    bool due = model_ns <= sim->now_ns || wall_ns <= sim->wall_ns;
+    bool due = model_ns <= sim->now_ns || wall_ns <= sim->wall_ns || sim->unsure;
     sim->crowded = ready >= CROWD;
     if (ready || due) {
         return;
@@ -398,18 +414,39 @@ static bool meeting_due(const struct sim *sim)
     return due;
 }
 
+/* The same over several processes: what they do in the second half is told in the next round. */
+static void several_round(struct sim *sim)
+{
+    several_begin(sim);
+    sim_all_partitions(sim, act);
+    if (!several_exchange(sim)) {
+        sim_end(sim, SIM_STOPPED);
+        return;
+    }
+    merge(sim);
+    step_host(sim);
+    if (sim->unsure) {
+        sim_all_partitions(sim, meet);
+    }
+    sim->rounds -= sim->idle;
+}
+
 static void round_of(struct sim *sim)
 {
     uint64_t before = sim_events(sim);
     uint32_t ready = ready_count(sim);
 
-    sim_all_partitions(sim, act);
-    merge(sim);
-    step_host(sim);
-    if (meeting_due(sim)) {
-        sim_all_partitions(sim, meet);
+    if (sim->options.ranks) {
+        several_round(sim);
+    } else {
+        sim_all_partitions(sim, act);
+        merge(sim);
+        step_host(sim);
+        if (meeting_due(sim)) {
+            sim_all_partitions(sim, meet);
+        }
+        merge(sim);
     }
-    merge(sim);
     if (ready == 0) {
         sim->busy = sim_events(sim) - before;
     }

@@ -315,7 +315,7 @@ bool memory_map(struct sim *sim)
 void memory_place(struct sim *sim, unsigned partition)
 {
     const struct layout *layout = &sim->layout;
-    uint8_t *area = areas(sim), *window = window_of(sim, partition);
+    uint8_t *area = areas(sim), *window = window_of(sim, partition - sim->own_first);
 
     for (uint32_t rank = 0; rank < sim->partitions[partition].end; rank++) {
         uint64_t bytes = area_bytes(layout, &sim->options, rank);

@@ -17,6 +17,8 @@
 #include "sim/core/fault.h"
 #include "sim/core/loop.h"
 #include "sim/core/prefetch.h"
+#include "sim/core/several.h"
+#include "sim/parallel/ranks.h"
 #include "sim/observe/trace.h"
 #include "sim/programs/program.h"
 #include "sim/core/random.h"
@@ -38,9 +40,11 @@ static bool in_order(const struct sim_options *options)
 
 unsigned partitions_count(const struct sim_options *options)
 {
-    unsigned count =
-        options->threads < PARTITIONS_MAX ? options->threads : (unsigned)PARTITIONS_MAX;
-    unsigned most = options->network.nodes / NODES_MIN;
+    unsigned ranks = options->ranks ? options->ranks->count : 1;
+    unsigned all = PARTITIONS_MAX / ranks;
+    unsigned own_max = all < PARTITIONS_OWN_MAX ? all : (unsigned)PARTITIONS_OWN_MAX;
+    unsigned count = options->threads < own_max ? options->threads : own_max;
+    unsigned most = options->network.nodes / ranks / NODES_MIN;
 
     count = count < most ? count : most;
     return in_order(options) || count == 0 ? 1 : count;
@@ -67,6 +71,7 @@ bool partitions_make(struct sim *sim)
         partition->sim = sim;
         partition->first = first;
         partition->end = end;
+        partition->model_ns = partition->wall_ns = UINT64_MAX;
         partition->ready = sim->ready + first;
         partition->stepped = sim->ready + sim->count + first;
         partition->number = (uint8_t)i;
@@ -88,6 +93,7 @@ void partitions_free(struct sim *sim)
         batch_free(&partition->due);
         pool_free(&partition->pool);
         outbox_free(&partition->own);
+        mailbag_free(&partition->news);
         for (unsigned to = 0; to <= sim->partition_count; to++) {
             mailbag_free(&partition->out[to]);
         }
@@ -284,11 +290,16 @@ static void take_own(struct outbox *out)
     out->count = 0;
 }
 
+void partition_take(struct partition *partition, const uint8_t *records, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        at += sim_take_record(partition, records + at);
+    }
+}
+
 static void take_mail(struct partition *partition, struct mailbag *bag)
 {
-    for (size_t at = 0; at < bag->bytes;) {
-        at += sim_take_record(partition, bag->records + at);
-    }
+    partition_take(partition, bag->records, bag->bytes);
     bag->bytes = 0;
 }
 
@@ -323,12 +334,15 @@ void partition_meet(struct partition *partition)
     struct sim *sim = partition->sim;
 
     take_own(&partition->own); /* from the host */
-    for (unsigned from = 0; from < sim->partition_count; from++) {
+    for (unsigned from = sim->own_first; from < sim->own_first + sim->own_count; from++) {
         struct partition *other = &sim->partitions[from];
         take_mail(partition, &other->out[partition->number]);
         if (partition->number == 0) {
             take_mail(partition, &other->out[sim->partition_count]);
         }
+    }
+    if (sim->options.ranks) {
+        several_meet(partition);
     }
     partition->sent = false; /* others empty its mailbags at this moment */
     tell_times(partition);

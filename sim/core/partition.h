@@ -22,7 +22,10 @@
 #include "sim/core/queue.h"
 #include "sim/result.h"
 
-enum { PARTITIONS_MAX = 16 };
+enum {
+    PARTITIONS_MAX = 64,    /* of all processes, */
+    PARTITIONS_OWN_MAX = 16 /* and of one */
+};
 
 enum due_kind {
     DUE_LINK,  /* the first chunk under way to end `index` has arrived */
@@ -57,6 +60,7 @@ struct partition {
     struct prefetch prefetch[PREFETCH_PLACES];
     struct outbox own;                      /* to its own nodes, and from the host to them */
     struct mailbag out[PARTITIONS_MAX + 1]; /* to others; the last one in use: to the host */
+    struct mailbag news;                    /* for rank 0 (several.h) */
     struct pool pool;
     uint8_t number;
 
@@ -79,7 +83,7 @@ struct partition {
     struct sim_line lines[SIM_SIZES_MAX]; /* of its own nodes */
 };
 
-/* How many partitions a simulation can have at most. */
+/* How many partitions a simulation can have at most in each of its processes. */
 unsigned partitions_count(const struct sim_options *options);
 /* False: there is no memory. */
 bool partitions_make(struct sim *sim);
@@ -98,6 +102,8 @@ static inline void partition_make_ready(struct partition *partition, uint32_t ac
 /* The two halves of a round: among its own nodes, and what others have for them. */
 void partition_act(struct partition *partition);
 void partition_meet(struct partition *partition);
+/* Takes records that were sent to a partition from another. */
+void partition_take(struct partition *partition, const uint8_t *records, size_t bytes);
 /* Notes what the loop will ask: at the end of each half, and when the host has added to it. */
 void partition_tell(struct partition *partition);
 

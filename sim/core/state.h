@@ -30,6 +30,7 @@ struct node;
 struct program_source;
 struct native;
 struct trace;
+struct traffic_port;
 
 struct sim {
     /* what partitions ask in every round, and is written between rounds: one line of the cache */
@@ -48,9 +49,10 @@ struct sim {
 
     /* two places for each node: of all partitions, those to be stepped, now and next */
     uint32_t *ready;
-    struct partition *partitions;
+    struct partition *partitions; /* of all processes: */
     unsigned partition_count;
-    struct worker_pool *workers; /* a thread for each partition; NULL: one does it all */
+    unsigned own_first, own_count; /* those of this one */
+    struct worker_pool *workers;   /* a thread for each partition; NULL: one does it all */
 
     void *map;
     size_t map_bytes;
@@ -65,6 +67,19 @@ struct sim {
     struct native *native;               /* NULL: programs are a scenario's */
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
+
+    /* of one that is made by several processes (several.h) */
+    struct mailbag *parcels; /* for each of them */
+    struct sim_rank *ended;  /* what each has come to; rank 0's, when it is over, as these: */
+    struct traffic_port *far_links; /* of the ports of each node; NULL: not counted */
+    uint64_t *far_clocks;
+    uint64_t all_rounds;
+    bool unsure;   /* after the last exchange things have gone on */
+    bool works;    /* this rank has something to do in this round */
+    bool idle;     /* none had */
+    bool host_due; /* the host is to be stepped in the next round */
+    bool over;     /* rank 0 goes on no more */
+    bool left;     /* this rank does not */
 
     /* the rest is the loop's, or belongs to runs of one partition */
     _Alignas(64) bool host_ready;
@@ -102,10 +117,22 @@ static inline const struct port *sim_ports(const struct sim *sim, uint32_t rank)
     return (const struct port *)(sim->nodes + rank * sim->layout.node_bytes + sim->layout.ports_at);
 }
 
+/* The partitions of this process, from 0 on. */
+static inline struct partition *sim_own(const struct sim *sim, unsigned share)
+{
+    return &sim->partitions[sim->own_first + share];
+}
+
 /* The partition that steps an actor. */
 static inline struct partition *sim_partition(const struct sim *sim, uint32_t actor)
 {
     return &sim->partitions[sim->actors[actor].partition];
+}
+
+/* Whether another process steps a node. */
+static inline bool sim_is_far(const struct sim *sim, uint32_t rank)
+{
+    return sim->actors[rank].partition - sim->own_first >= sim->own_count;
 }
 
 /* The network of the nodes. */

@@ -19,6 +19,7 @@
 #include "node/state.h"
 #include "router/port.h"
 #include "router/waits.h"
+#include "sim/core/several.h"
 #include "sim/core/state.h"
 #include "sim/programs/task.h"
 #include "sim/observe/waits.h"
@@ -39,9 +40,18 @@ static const struct router *router_of(const struct sim *sim, uint32_t actor)
     return actor == sim->count ? &sim->host.controller.router : &sim_node(sim, actor)->router;
 }
 
-static const struct sim_end *peer_of(const struct sim *sim, uint32_t actor, unsigned port)
+/* The in-port that a port's link leads to. */
+static struct wait_place peer_of(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    return actor == sim->count ? sim_host_end(sim, port)->peer : sim_end_at(sim, actor, port)->peer;
+    const struct network *network = sim_network(sim);
+
+    if (actor == sim->count) {
+        return (struct wait_place){network_host_node(network, port), network->ports};
+    }
+    return port < network->ports
+               ? (struct wait_place){network_neighbour(network, actor, port),
+                                     network_far_port(network, port)}
+               : (struct wait_place){sim->count, (uint32_t)network_host_link_of(network, actor)};
 }
 
 static void add(struct collecting *c, struct wait_place to, const char *format, ...)
@@ -84,7 +94,7 @@ static void node_text(const struct sim *sim, uint32_t actor, char text[24])
 }
 
 /* A circuit in words, from its OPEN. */
-static void circuit_text(const struct sim *sim, const uint8_t *packet, char text[80])
+static void circuit_text(const struct sim *sim, const uint8_t *packet, char text[WAIT_CIRCUIT_MAX])
 {
     char from[16], to[16], what[24];
 
@@ -102,44 +112,56 @@ static void circuit_text(const struct sim *sim, const uint8_t *packet, char text
     snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
 }
 
-/* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known.
- */
-static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
+/* A question, for all processes. */
+static struct wait_answer ask(const struct sim *sim, struct wait_question question)
 {
+    struct wait_answer answer;
+
+    wait_ask(sim, &question, &answer);
+    return answer;
+}
+
+/* The circuit that is being set up over a link, in words that its source knows. */
+static void set_up_over(const struct sim *sim, uint32_t actor, unsigned port,
+                        char text[WAIT_CIRCUIT_MAX])
+{
+    circuit_text(sim, NULL, text);
     for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
-        const struct router *router = router_of(sim, actor);
-        unsigned holder = router_holder(router, port);
-        if (holder == PORT_LOCAL) {
-            return router_own(router, SOURCE_OPENED);
+        struct wait_answer answer =
+            ask(sim, (struct wait_question){.kind = ASKED_HOLDER, .actor = actor, .at = port});
+        if (answer.holder.port == PORT_LOCAL) {
+            memcpy(text, answer.holder.text, WAIT_CIRCUIT_MAX);
         }
-        if (holder >= router->port_count) {
-            return NULL;
+        if (answer.holder.port >= answer.holder.ports) {
+            return;
         }
-        const struct sim_end *before = peer_of(sim, actor, holder);
-        actor = before->actor;
-        port = before->port;
+        struct wait_place before = peer_of(sim, actor, answer.holder.port);
+        actor = before.actor;
+        port = before.at;
     }
-    return NULL;
 }
 
 /* The place of what an in-port holds, if it holds anything. */
-static struct wait_place held_at(const struct sim *sim, const struct sim_end *in)
+static struct wait_place held_at(const struct sim *sim, struct wait_place in)
 {
-    bool held = router_waits(router_of(sim, in->actor), in->port).kind != ROUTER_WAITS_NOT;
+    struct wait_answer answer =
+        ask(sim, (struct wait_question){.kind = ASKED_CIRCUIT, .actor = in.actor, .at = in.at});
 
-    return held ? (struct wait_place){in->actor, in->port} : nowhere;
+    return answer.circuit.kind != ROUTER_WAITS_NOT ? in : nowhere;
 }
 
 /* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
 static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
 {
     for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
-        const struct sim_end *in = peer_of(sim, actor, port);
-        port = router_onward(router_of(sim, in->actor), in->port);
+        struct wait_place in = peer_of(sim, actor, port);
+        port =
+            ask(sim, (struct wait_question){.kind = ASKED_ONWARD, .actor = in.actor, .at = in.at})
+                .onward;
         if (port == PORT_NONE) {
             return held_at(sim, in);
         }
-        actor = in->actor;
+        actor = in.actor;
     }
     return nowhere;
 }
@@ -149,7 +171,7 @@ static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char
     char from[16], to[16];
 
     actor_text(sim, actor, from);
-    actor_text(sim, peer_of(sim, actor, port)->actor, to);
+    actor_text(sim, peer_of(sim, actor, port).actor, to);
     snprintf(text, 40, "%s>%s", from, to);
 }
 
@@ -215,60 +237,73 @@ static bool has_opened(const struct network *network, const uint8_t *open, uint3
            hop_list_at(open_hops(open), hop).turn == turn;
 }
 
-/* Adds the node whose circuit a link takes next, when it is `src`: it has opened it, or will. */
-static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16_t epoch,
-                     uint32_t src)
+/* Whether a node's circuit is the one that a link takes next: it has opened it, or will. */
+static bool is_next(const struct sim *sim, const struct wait_question *question, uint32_t src,
+                    struct wait_answer *answer)
 {
-    const struct network *network = sim_network(c->sim);
-    const struct node *node = sim_node(c->sim, src);
+    const struct network *network = sim_network(sim);
+    const struct node *node = sim_node(sim, src);
     const uint8_t *waiting = router_own(&node->router, SOURCE_WAITING);
     const uint8_t *open = waiting ? waiting : router_own(&node->router, SOURCE_OPENED);
-    unsigned turn = router_turn(router_of(c->sim, actor), port, epoch);
-    char link[40], other[80];
-    uint32_t step;
 
-    link_text(c->sim, actor, port, link);
-    if (has_opened(network, open, src, actor, port, epoch, turn)) {
-        circuit_text(c->sim, open, other);
-        add(c, (struct wait_place){src, WAIT_OWN},
-            "waits for its turn on link %s, which is that of %s", link, other);
+    answer->next.src = src;
+    answer->next.opened = has_opened(network, open, src, question->actor, question->at,
+                                     question->epoch, question->turn);
+    if (answer->next.opened) {
+        circuit_text(sim, open, answer->next.text);
         return true;
     }
-    if (!will_open(network, node, actor, port, epoch, (uint16_t)turn, &step)) {
-        return false;
+    return will_open(network, node, question->actor, question->at, question->epoch, question->turn,
+                     &answer->next.step);
+}
+
+/* A path may lead anywhere, so each node is asked. */
+static void find_next(const struct sim *sim, const struct wait_question *question,
+                      struct wait_answer *answer)
+{
+    for (uint32_t src = sim_own(sim, 0)->first; src < sim_own(sim, sim->own_count - 1)->end;
+         src++) {
+        if (is_next(sim, question, src, answer)) {
+            return;
+        }
     }
-    add(c, (struct wait_place){src, WAIT_PROGRAM},
-        "waits for its turn on link %s, which is that of node %u in step %u", link, (unsigned)src,
-        (unsigned)step);
-    return true;
+    answer->next.src = ID_HOST;
 }
 
 /* The circuit whose turn it is on a link: where it waits, or whose it is to open. */
-static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const uint8_t *packet)
+static void add_turn(struct collecting *c, uint32_t actor, unsigned port,
+                     const struct wait_answer *waits)
 {
     const struct sim *sim = c->sim;
-    const struct router *router = router_of(sim, actor);
-    uint16_t epoch = open_epoch(packet);
-    char link[40], other[80];
+    struct wait_answer holder =
+        ask(sim, (struct wait_question){.kind = ASKED_HOLDER, .actor = actor, .at = port});
+    char link[40], other[WAIT_CIRCUIT_MAX];
 
     link_text(sim, actor, port, link);
-    if (router_holder(router, port) != PORT_NONE &&
-        router->ports[port].setup_flags & OPEN_SCHEDULE) {
-        circuit_text(sim, set_up_over(sim, actor, port), other);
+    if (holder.holder.port != PORT_NONE && holder.holder.schedule) {
+        set_up_over(sim, actor, port, other);
         add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link,
             other);
         return;
     }
-    /* A path may lead anywhere, so each node is asked. */
-    for (uint32_t src = 0; src < sim->count; src++) {
-        if (add_next(c, actor, port, epoch, src)) {
-            return;
-        }
+    struct wait_answer answer =
+        ask(sim, (struct wait_question){.kind = ASKED_NEXT,
+                                        .actor = actor,
+                                        .at = port,
+                                        .epoch = waits->circuit.epoch,
+                                        .turn = (uint16_t)waits->circuit.turn});
+    uint32_t src = answer.next.src;
+    if (src == ID_HOST) {
+        add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u",
+            link, waits->circuit.hop_turn, waits->circuit.turn);
+    } else if (answer.next.opened) {
+        add(c, (struct wait_place){src, WAIT_OWN},
+            "waits for its turn on link %s, which is that of %s", link, answer.next.text);
+    } else {
+        add(c, (struct wait_place){src, WAIT_PROGRAM},
+            "waits for its turn on link %s, which is that of node %u in step %u", link,
+            (unsigned)src, (unsigned)answer.next.step);
     }
-    struct open_hop hop = {0};
-    open_next_hop(packet, &hop);
-    add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
-        hop.turn, router_turn(router, port, epoch));
 }
 
 static void add_answer(struct collecting *c, uint32_t actor, unsigned port)
@@ -288,39 +323,39 @@ static void add_answer(struct collecting *c, uint32_t actor, unsigned port)
 static void add_circuit(struct collecting *c, uint32_t actor, unsigned in)
 {
     const struct sim *sim = c->sim;
-    struct router_wait wait = router_waits(router_of(sim, actor), in);
-    char node[24], text[80], link[40] = "";
+    struct wait_answer waits =
+        ask(sim, (struct wait_question){.kind = ASKED_CIRCUIT, .actor = actor, .at = in});
+    unsigned out = waits.circuit.out;
+    char node[24], text[WAIT_CIRCUIT_MAX], link[40] = "";
 
-    if (wait.kind == ROUTER_WAITS_NOT) {
+    if (waits.circuit.kind == ROUTER_WAITS_NOT) {
         return;
     }
     node_text(sim, actor, node);
-    circuit_text(sim, wait.open, text);
-    snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
-    if (wait.kind >= ROUTER_WAITS_DEAD) {
-        link_text(sim, actor, wait.out, link);
+    snprintf(c->subject, sizeof c->subject, "%s: %s", node, waits.circuit.text);
+    if (waits.circuit.kind >= ROUTER_WAITS_DEAD) {
+        link_text(sim, actor, out, link);
     }
-    switch ((enum router_wait_kind)wait.kind) {
+    switch ((enum router_wait_kind)waits.circuit.kind) {
     case ROUTER_WAITS_OWNER:
         add(c, (struct wait_place){actor, WAIT_PROGRAM},
-            open_flags(wait.open) & OPEN_SCHEDULE ? "waits for %s to come to its step"
-                                                  : "waits for %s to take it",
+            waits.circuit.schedule ? "waits for %s to come to its step" : "waits for %s to take it",
             node);
         break;
-    case ROUTER_WAITS_ANSWER: add_answer(c, actor, wait.out); break;
+    case ROUTER_WAITS_ANSWER: add_answer(c, actor, out); break;
     case ROUTER_WAITS_MISSING: add(c, nowhere, "has no way to its destination"); break;
     case ROUTER_WAITS_DEAD: add(c, nowhere, "waits for link %s, which is dead", link); break;
-    case ROUTER_WAITS_TURN: add_turn(c, actor, wait.out, wait.open); break;
+    case ROUTER_WAITS_TURN: add_turn(c, actor, out, &waits); break;
     case ROUTER_WAITS_SETUP:
-        circuit_text(sim, set_up_over(sim, actor, wait.out), text);
-        add(c, waits_at(sim, actor, wait.out), "waits for link %s, held by %s", link, text);
+        set_up_over(sim, actor, out, text);
+        add(c, waits_at(sim, actor, out), "waits for link %s, held by %s", link, text);
         break;
     case ROUTER_WAITS_PLACE:
         add(c, nowhere, "waits for link %s: the bytes of %u circuits are under way on it", link,
             CIRCUITS_MAX);
         break;
     default:
-        add(c, held_at(sim, peer_of(sim, actor, wait.out)),
+        add(c, held_at(sim, peer_of(sim, actor, out)),
             "waits for room on link %s, which its other end gives", link);
     }
 }
@@ -340,18 +375,29 @@ static void add_send(struct collecting *c, uint32_t rank, const struct engine *e
     }
 }
 
-/* The circuit that it takes: under way, or still to be begun. */
+/* The circuit that it takes: under way, or still to be begun, as the other node will say. */
 static void add_receive(struct collecting *c, uint32_t rank, const struct engine *engine)
 {
     uint32_t from = engine->head.from, step = engine->head.step;
-    const uint8_t *open = router_waits(&sim_node(c->sim, from)->router, PORT_LOCAL).open;
-    bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
-                   open_match(open) == open_match_of(engine->head.step, engine->head.port);
+    unsigned count = c->count;
 
-    add(c, (struct wait_place){from, is_open ? WAIT_OWN : WAIT_PROGRAM},
-        "waits in step %u of %s for the circuit of node %u%s", (unsigned)step,
-        operation_name(engine->call.operation), (unsigned)from,
-        is_open ? "" : ", which has not begun it");
+    (void)rank;
+    add(c, (struct wait_place){from, WAIT_PROGRAM},
+        "waits in step %u of %s for the circuit of node %u", (unsigned)step,
+        operation_name(engine->call.operation), (unsigned)from);
+    if (c->count > count) {
+        c->edges[count].asks = true;
+        c->edges[count].match = open_match_of(engine->head.step, engine->head.port);
+    }
+}
+
+/* Whether a node has opened its circuit to another one, for this match. */
+static bool is_open(const struct sim *sim, const struct wait_question *question)
+{
+    const uint8_t *open = router_waits(&sim_node(sim, question->actor)->router, PORT_LOCAL).open;
+
+    return open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == question->other &&
+           open_match(open) == question->match;
 }
 
 static void add_collective(struct collecting *c, uint32_t rank)
@@ -464,15 +510,127 @@ static void add_program(struct collecting *c, uint32_t rank)
     }
 }
 
+static void answer_circuit(const struct sim *sim, const struct wait_question *question,
+                           struct wait_answer *answer)
+{
+    const struct router *router = router_of(sim, question->actor);
+    struct router_wait wait = router_waits(router, question->at);
+    struct open_hop hop = {0};
+
+    answer->circuit.kind = wait.kind;
+    answer->circuit.out = wait.out;
+    if (wait.kind == ROUTER_WAITS_NOT) {
+        return;
+    }
+    circuit_text(sim, wait.open, answer->circuit.text);
+    answer->circuit.schedule = open_flags(wait.open) & OPEN_SCHEDULE;
+    if (wait.kind == ROUTER_WAITS_TURN) {
+        open_next_hop(wait.open, &hop);
+        answer->circuit.hop_turn = hop.turn;
+        answer->circuit.epoch = open_epoch(wait.open);
+        answer->circuit.turn = router_turn(router, wait.out, answer->circuit.epoch);
+    }
+}
+
+static void answer_holder(const struct sim *sim, const struct wait_question *question,
+                          struct wait_answer *answer)
+{
+    const struct router *router = router_of(sim, question->actor);
+
+    answer->holder.port = router_holder(router, question->at);
+    answer->holder.schedule = router->ports[question->at].setup_flags & OPEN_SCHEDULE;
+    answer->holder.ports = router->port_count;
+    circuit_text(sim, router_own(router, SOURCE_OPENED), answer->holder.text);
+}
+
+static void answer_program(const struct sim *sim, uint32_t rank, struct wait_answer *answer)
+{
+    struct collecting c = {.sim = sim, .edges = answer->edges};
+
+    add_program(&c, rank);
+    answer->edge_count = c.count;
+}
+
+static void answer_task(const struct sim *sim, uint32_t rank, struct wait_answer *answer)
+{
+    const struct task *task = &sim->tasks[rank];
+
+    answer->task.state = task->state;
+    answer->task.sent = task->sent;
+    answer->task.sends = task->sends;
+    answer->task.received = task->received;
+}
+
+void wait_answer(const struct sim *sim, const struct wait_question *question,
+                 struct wait_answer *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    switch ((enum wait_asked)question->kind) {
+    case ASKED_CIRCUIT: answer_circuit(sim, question, answer); break;
+    case ASKED_HOLDER: answer_holder(sim, question, answer); break;
+    case ASKED_ONWARD:
+        answer->onward = router_onward(router_of(sim, question->actor), question->at);
+        break;
+    case ASKED_OPENED: answer->opened = is_open(sim, question); break;
+    case ASKED_PROGRAM: answer_program(sim, question->actor, answer); break;
+    case ASKED_TASK: answer_task(sim, question->actor, answer); break;
+    case ASKED_NEXT: find_next(sim, question, answer); break;
+    }
+}
+
+void wait_ask(const struct sim *sim, const struct wait_question *question,
+              struct wait_answer *answer)
+{
+    bool own = question->actor == sim->count || !sim_is_far(sim, question->actor);
+
+    if (sim->options.ranks && (question->kind == ASKED_NEXT || !own)) {
+        several_ask(sim, question, answer);
+    } else {
+        wait_answer(sim, question, answer);
+    }
+}
+
+/* The edges of a program, and what other nodes know of them. */
+static unsigned program_edges(const struct sim *sim, uint32_t rank,
+                              struct wait_edge edges[WAIT_EDGES_MAX])
+{
+    struct wait_answer answer =
+        ask(sim, (struct wait_question){.kind = ASKED_PROGRAM, .actor = rank});
+
+    memcpy(edges, answer.edges, answer.edge_count * sizeof *edges);
+    for (unsigned i = 0; i < answer.edge_count; i++) {
+        struct wait_edge *edge = &edges[i];
+        if (!edge->asks) {
+            continue;
+        }
+        if (ask(sim, (struct wait_question){.kind = ASKED_OPENED,
+                                            .actor = edge->to.actor,
+                                            .other = rank,
+                                            .match = edge->match})
+                .opened) {
+            edge->to.at = WAIT_OWN;
+        } else {
+            size_t used = strlen(edge->text);
+            snprintf(edge->text + used, sizeof edge->text - used, ", which has not begun it");
+        }
+    }
+    return answer.edge_count;
+}
+
 unsigned wait_edges(const struct sim *sim, struct wait_place from,
                     struct wait_edge edges[WAIT_EDGES_MAX])
 {
     struct collecting c = {.sim = sim, .edges = edges};
+    const struct network *network = sim_network(sim);
+    bool host = from.actor == sim->count;
 
-    if (from.at == WAIT_PROGRAM && from.actor < sim->count) {
-        add_program(&c, from.actor);
-    } else if (from.at == WAIT_OWN || from.at < router_of(sim, from.actor)->port_count) {
-        add_circuit(&c, from.actor, from.at == WAIT_OWN ? PORT_LOCAL : from.at);
+    if (from.at == WAIT_PROGRAM && !host) {
+        return program_edges(sim, from.actor, edges);
+    }
+    if (from.at == WAIT_OWN) {
+        add_circuit(&c, from.actor, PORT_LOCAL);
+    } else if (from.at < (host ? network_host_links(network) : sim_node_ports(sim, from.actor))) {
+        add_circuit(&c, from.actor, from.at);
     }
     return c.count;
 }

@@ -58,14 +58,12 @@ static void tell_circuits(struct sim *sim)
 }
 
 /* A program that waits for any of its messages computes, as its node sees it. */
-static void tell_polling(struct sim *sim, uint32_t rank)
+static void tell_polling(struct sim *sim, uint32_t rank, const struct wait_answer *answer)
 {
-    const struct task *task = &sim->tasks[rank];
-
     sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank),
                 "node %u (rank %u) waits for messages: %u of %u sent, %u received", (unsigned)rank,
-                (unsigned)network_rank(&sim->options.network, rank), task->sent, task->sends,
-                task->received);
+                (unsigned)network_rank(&sim->options.network, rank), answer->task.sent,
+                answer->task.sends, answer->task.received);
 }
 
 static void tell_node(struct sim *sim, uint32_t rank)
@@ -89,8 +87,10 @@ void sim_tell_waits(struct sim *sim)
     }
     for (uint32_t rank = 0; rank < sim->count && told < NODES_TOLD_MAX; rank++) {
         if (sim->host.controller.nodes[rank].flags & NODE_RUNNING) {
-            if (sim->tasks[rank].state == TASK_POLLS) {
-                tell_polling(sim, rank);
+            struct wait_answer answer;
+            wait_ask(sim, &(struct wait_question){.kind = ASKED_TASK, .actor = rank}, &answer);
+            if (answer.task.state == TASK_POLLS) {
+                tell_polling(sim, rank, &answer);
             } else {
                 tell_node(sim, rank);
             }

@@ -41,8 +41,68 @@ struct wait_place {
 /* Why a place waits, and for which; `to.at` WAIT_NOWHERE: nothing here can make it go on. */
 struct wait_edge {
     struct wait_place to;
+    bool asks; /* it is complete when node to.actor has said whether it has opened `match` */
+    uint32_t match;
     char text[SIM_TEXT_MAX];
 };
+
+enum { WAIT_CIRCUIT_MAX = 80 /* a circuit in words */ };
+
+/* What only the process knows that steps a node (core/several.h), and all else follows from. */
+enum wait_asked {
+    ASKED_CIRCUIT, /* what a circuit waits for that is held at `at`, or the node's own */
+    ASKED_HOLDER,  /* whose circuit is being set up over port `at` */
+    ASKED_ONWARD,  /* where the circuit of in-port `at` has gone on */
+    ASKED_OPENED,  /* whether its own circuit goes to `other` with this match */
+    ASKED_PROGRAM, /* the edges of its program */
+    ASKED_TASK,
+    ASKED_NEXT /* of the nodes of each process the first whose circuit is next on a link */
+};
+
+struct wait_question {
+    uint8_t kind; /* enum wait_asked */
+    uint32_t actor, at, other;
+    uint32_t match;
+    uint16_t epoch, turn;
+};
+
+struct wait_answer {
+    _Alignas(8) struct {
+        uint8_t kind, out; /* as in struct router_wait */
+        bool schedule;
+        uint16_t epoch, hop_turn; /* of its OPEN */
+        uint32_t turn;            /* of its link, in that epoch */
+        char text[WAIT_CIRCUIT_MAX];
+    } circuit;
+    struct {
+        unsigned port; /* PORT_NONE: nobody's */
+        bool schedule;
+        unsigned ports; /* of the router */
+        bool own;       /* its own circuit is known: */
+        char text[WAIT_CIRCUIT_MAX];
+    } holder;
+    unsigned onward;
+    bool opened;
+    struct {
+        uint8_t state; /* enum task_state */
+        uint32_t sent, sends, received;
+    } task;
+    struct {
+        uint32_t src; /* ID_NONE: there is none */
+        bool opened;
+        uint32_t step;
+        char text[WAIT_CIRCUIT_MAX];
+    } next;
+    unsigned edge_count;
+    struct wait_edge edges[WAIT_EDGES_MAX];
+};
+
+/* Answers for the nodes of this process. */
+void wait_answer(const struct sim *sim, const struct wait_question *question,
+                 struct wait_answer *answer);
+/* ... for all. */
+void wait_ask(const struct sim *sim, const struct wait_question *question,
+              struct wait_answer *answer);
 
 /* The edges of a place; none: nothing waits there. */
 unsigned wait_edges(const struct sim *sim, struct wait_place from,

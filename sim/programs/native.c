@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "sim/core/actor.h"
+#include "sim/core/several.h"
+#include "sim/parallel/ranks.h"
 #include "sim/programs/native_rank.h"
 #include "wire/report.h"
 
@@ -106,7 +108,9 @@ static void make_images(struct sim *sim)
 
     for (unsigned i = 0; i < PARTITIONS_MAX; i++) {
         int *file = &sim->native->images[i];
-        *file = shared && i < sim->partition_count ? memfd_create("ecube-image", MFD_CLOEXEC) : -1;
+        *file = shared && i - sim->own_first < sim->own_count
+                    ? memfd_create("ecube-image", MFD_CLOEXEC)
+                    : -1;
         if (*file >= 0 &&
             ftruncate(*file, pages_end(program->file_end) - program->image_base) != 0) {
             close(*file);
@@ -132,6 +136,9 @@ static bool make_windows(struct sim *sim)
     bool good = native->map != NULL;
 
     for (uint32_t rank = 0; rank < sim->count && good; rank++) {
+        if (sim_is_far(sim, rank)) {
+            continue;
+        }
         native->ranks[rank] = (struct rank){.gate = {gate_call, gate_trap},
                                             .window = (uint8_t *)first + rank * window_bytes,
                                             .stack_base = native->program->stack_base};
@@ -187,6 +194,7 @@ void native_free(struct sim *sim)
         close(native->taken_file);
     }
     free(native->ranks);
+    free(native->far);
     free(native);
 }
 
@@ -285,13 +293,14 @@ static bool is_memory_left(struct sim *sim, unsigned partition)
 {
     struct native *native = sim->native;
     const struct native_program *program = native->program;
-    uint64_t most = (uint64_t)(program->end - program->stack_base) * sim->partition_count;
+    uint64_t most = (uint64_t)(program->end - program->stack_base) * sim->own_count;
+    uint64_t all = program->memory_max / (sim->options.ranks ? sim->options.ranks->count : 1);
 
-    if (program->memory_max == 0 || native->unwatched[partition]-- > 0) {
+    if (all == 0 || native->unwatched[partition]-- > 0) {
         return true;
     }
-    uint64_t taken = taken_bytes(native), left = program->memory_max - taken;
-    if (taken > program->memory_max || left < most) {
+    uint64_t taken = taken_bytes(native), left = all - taken;
+    if (taken > all || left < most) {
         native->unwatched[partition] = 0;
         return false;
     }
@@ -314,6 +323,7 @@ static struct program_step next(struct sim *sim, uint32_t rank)
     native_enter(own);
     if (own->left) { /* whoever asks its node is told where it computes */
         node_interrupted(sim_node(sim, rank), (uint32_t)own->pc, 0);
+        several_stopped_at(partition, rank);
     }
     return own->step;
 }

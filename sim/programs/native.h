@@ -19,7 +19,7 @@
 
 struct sim;
 
-enum { NATIVE_SEGMENTS = 2 };
+enum { NATIVE_SEGMENTS = 2, NATIVE_CALLS_MAX = 64 };
 
 /* A part of the file as it is mapped. */
 struct native_segment {
@@ -51,6 +51,9 @@ struct native_program {
 /* Where the program of a rank is that a fault has ended, or that was interrupted, and who called it
  * there, innermost first; how many. */
 unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room);
+
+/* The same of a rank of another process, which has sent this. */
+void native_note_calls(struct sim *sim, uint32_t rank, const uint32_t *addresses, unsigned count);
 
 /* Whoever has computed since the last call is left for ever, and its node knows where; the others
  * go on, but with `all` nobody does any more. To be called again and again until the simulation is

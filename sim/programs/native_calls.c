@@ -6,6 +6,7 @@
  *
  * Source   System V ABI, AMD64 supplement, 3.2.2 (the stack frame)
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/programs/native_rank.h"
@@ -74,6 +75,38 @@ static uintptr_t frameless(const struct native_program *program, const struct ra
     return has_bytes(program, own, own->pc, move_frame, sizeof move_frame) ? own->sp + 8 : 0;
 }
 
+/* The newest. */
+static unsigned far_calls(const struct native *native, uint32_t rank, uint32_t *addresses,
+                          unsigned room)
+{
+    for (uint32_t i = native->far_count; i-- > 0;) {
+        const struct far_calls *far = &native->far[i];
+        if (far->rank == rank) {
+            unsigned count = far->count < room ? far->count : room;
+            memcpy(addresses, far->addresses, count * sizeof *addresses);
+            return count;
+        }
+    }
+    addresses[0] = 0;
+    return 1;
+}
+
+void native_note_calls(struct sim *sim, uint32_t rank, const uint32_t *addresses, unsigned count)
+{
+    struct native *native = sim->native;
+    struct far_calls *more = realloc(native->far, (native->far_count + 1) * sizeof *more);
+
+    if (!more) {
+        sim_own(sim, 0)->no_memory = true;
+        return;
+    }
+    native->far = more;
+    more += native->far_count++;
+    more->rank = rank;
+    more->count = count;
+    memcpy(more->addresses, addresses, count * sizeof *addresses);
+}
+
 unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses, unsigned room)
 {
     const struct native_program *program = sim->native->program;
@@ -81,6 +114,9 @@ unsigned native_calls(const struct sim *sim, uint32_t rank, uint32_t *addresses,
     uintptr_t frame = own->frame, at = frameless(program, own), back;
     unsigned count = 0;
 
+    if (sim_is_far(sim, rank)) {
+        return far_calls(sim->native, rank, addresses, room);
+    }
     addresses[count++] = (uint32_t)own->pc;
     if (at && read_stack(program, own, at, &back) && is_code(program, own, back - 1) &&
         count < room) {

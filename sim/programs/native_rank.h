@@ -41,6 +41,12 @@ struct rank {
     uintptr_t pc, sp, frame; /* where it was then, or at its fault */
 };
 
+/* What native_calls knows of a rank of another process. */
+struct far_calls {
+    uint32_t rank, count;
+    uint32_t addresses[NATIVE_CALLS_MAX];
+};
+
 struct native {
     const struct native_program *program;
     void *map; /* of the windows */
@@ -49,6 +55,8 @@ struct native {
     int images[PARTITIONS_MAX]; /* what their nodes are sent; -1: each keeps its own */
     struct rank *ranks;
     uint32_t count;
+    struct far_calls *far; /* where ranks of other processes were */
+    uint32_t far_count;
     int taken_file;                     /* where the system says what the process has taken */
     uint32_t unwatched[PARTITIONS_MAX]; /* entries of ranks until that is read again */
 };

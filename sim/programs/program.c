@@ -14,6 +14,7 @@
 #include "node/node.h"
 #include "sim/core/loop.h"
 #include "sim/core/partition.h"
+#include "sim/core/several.h"
 #include "sim/observe/trace.h"
 
 void program_over(struct sim *sim, uint32_t rank, int32_t status)
@@ -27,6 +28,7 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
     task->status = status;
     sim_partition(sim, rank)->got_on = true;
     sim_partition(sim, rank)->ended++;
+    several_ended(sim_partition(sim, rank), rank, status);
 }
 
 /* EXIT or ABORT. A program that STOP has ended makes no call any more. */
@@ -160,6 +162,7 @@ static void fault(struct sim *sim, uint32_t rank)
     if (node_program_runs(sim_node(sim, rank))) {
         node_fault(sim_node(sim, rank), sim->wall_ns / 1000, &fault);
     }
+    several_stopped_at(sim_partition(sim, rank), rank);
     program_over(sim, rank, sim_node(sim, rank)->exit_status);
 }
 
