@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all cluster test-cluster run debug test test-long test-all mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all cluster mpi run debug test test-long test-all test-cluster mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -88,6 +88,8 @@ SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
 	$(call in,sim/parallel,outbox.c worker_pool.c) \
 	$(call in,sim/programs,contents.c messages.c native.c native_calls.c native_faults.c plans.c program.c scenarios.c) \
 	$(call in,arch/x86_64,division.c fiber.c fiber_switch.S) sim/simulation.c
+# A simulation over the processes of an MPI job.
+SIM_MPI := $(call in,host/sim_mpi,main.c mpi_ranks.c)
 BOOT := $(ARCH_KERNEL) board/$(BOARD)/platform.c boot/main.c
 LIBRARY_COMMON := $(call in,lib/newlib,calloc.c files.c format.c memalign.c sleep.c start.c store.c system.c) \
 	$(call in,lib/portable,called.c clock.c collective.c data.c descend.c error.c info.c message.c output.c places.c region.c)
@@ -265,6 +267,10 @@ TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto
 SIM_LIBS := -lnettle
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lm $(SIM_LIBS)
 CLUSTER_LIBS = -lgnutls -L$(PMIX)/lib -Wl,-rpath,$(PMIX)/lib -lpmix
+# What has been installed of MPI; its headers keep no rules of ours.
+MPI = $(shell command -v mpirun >/dev/null && pkg-config --exists ompi-c && echo there)
+MPI_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags ompi-c))
+MPI_LIBS = $(shell pkg-config --libs ompi-c)
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -fPIC
@@ -358,8 +364,12 @@ test-long: $(TEST_NEEDS)
 	@ECUBE_TESTS=long $(RUN_TESTS)
 
 ## every test
-test-all: $(TEST_NEEDS)
+test-all: $(TEST_NEEDS) $(if $(MPI),$(B)/ecube-sim-mpi)
 	@ECUBE_TESTS=all $(RUN_TESTS)
+
+## what goes over several processes and computers, a part of test-all (needs packages-cluster.txt)
+test-cluster: $(SYSTEM_NEEDS) $(B)/ecube-agent $(B)/ecube-sim-mpi
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster|sim_mpi)_'
 
 ## defects that are put in, one by one, each of which make test must find (tests/mutations/)
 mutations: all
@@ -372,9 +382,8 @@ debug: all
 ## build/ecube-agent, for machines over several computers (doc/cluster.md)
 cluster: all $(B)/ecube-agent
 
-## agents under mpirun (part of make test-all)
-test-cluster: all $(B)/ecube-agent $(SYSTEM_NEEDS)
-	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster)'
+## the simulator over the processes of an MPI job, build/ecube-sim-mpi (needs packages-cluster.txt)
+mpi: $(B)/ecube-sim-mpi
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_MPI_SOS) $(BENCH_ELFS)
@@ -454,11 +463,11 @@ help:
 
 # What only the bench, the reports of scale and papers, or pictures need is installed only by it.
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
-	$(if $(filter cluster test-cluster,$(MAKECMDGOALS)),packages-cluster.txt) \
+	$(if $(filter cluster mpi test-cluster,$(MAKECMDGOALS)),packages-cluster.txt) \
 	$(if $(filter scale papers pictures,$(MAKECMDGOALS)),packages-scale.txt) $(if $(filter pictures,$(MAKECMDGOALS)),packages-browser.txt)
 
 # Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug cluster test test-cluster test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run debug cluster mpi test test-cluster test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
@@ -479,6 +488,10 @@ $(B)/tool/host/cluster/peers_pmix.o: host/cluster/peers_pmix.c $(B)/flags | $(PA
 	@mkdir -p $(@D)
 	@echo "  cc    $@"
 	$(Q)$(CC) $(TOOL_CFLAGS) -isystem $(PMIX_HEADERS) -c $< -o $@
+
+$(B)/ecube-sim-mpi: $(patsubst %.c,$(B)/mpi/%.o,$(SIM_MPI)) $(call native,$(filter-out host/verbs/main.c,$(TOOL)) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS) $(MPI_LIBS)
 
 $(B)/ecube-jtag: $(call native,$(JTAG))
 	@echo "  link  $@"
@@ -834,5 +847,6 @@ $(B)/host/planner/algorithms/%_search.o: planner/algorithms/%_search.c $(B)/flag
 $(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS),$(B)/flags))
 $(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS),$(B)/flags))
+$(eval $(call compile_rules,mpi,$(CC) $(TOOL_CFLAGS) $$(MPI_CFLAGS),$(B)/flags))
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

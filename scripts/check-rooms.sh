@@ -62,6 +62,7 @@ broken=$(
         may["host/plan"] = HOSTED " host/computer/ host/command/ host/profile/ planner/"
         may["host/report"] = HOSTED " host/computer/ host/command/"
         may["host/sim"] = HOSTED " host/computer/ host/profile/ host/program/ host/job/ host/command/ host/plan/ host/report/ sim/"
+        may["host/sim_mpi"] = HOSTED " host/computer/ host/command/ host/sim/ sim/parallel/"
         may["host/debug"] = HOSTED " host/computer/ host/command/ host/machine/ jtag/stub/rsp.h"
         may["host/bench"] = HOSTED " host/"
         may["host/cluster"] = HOSTED " host/ board/description.h"
