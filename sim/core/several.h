@@ -26,8 +26,8 @@ struct wait_answer;
 /* False: there is no memory. */
 bool several_make(struct sim *sim);
 void several_free(struct sim *sim);
-/* The last that all do: rank 0 goes on no more, or the simulation is over; it learns what the others
- * have counted. */
+/* The last that all do: rank 0 goes on no more, or the simulation is over; it learns what the
+ * others have counted. */
 void several_leave(struct sim *sim);
 
 /* Before a round: notes whether this rank has something to do in it. */

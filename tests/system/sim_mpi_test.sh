@@ -133,4 +133,3 @@ check "programs of one's own print and report the same" programs_are_the_same
 check "what they do wrong is told in the same words" failures_are_the_same
 check "a program that never calls is ended, and where it computes is told" time_is_over
 check "what needs the events in one order is refused by name, in one line" what_needs_one_order_is_refused
-finish
