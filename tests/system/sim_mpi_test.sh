@@ -116,7 +116,7 @@ refused() {
 
 what_needs_one_order_is_refused() {
     for option in '--drop 1e-3' '--jitter 1us' '--trace t.json' '--replay 100' '--shuffle 3' '--kill 3@1us' '--fail 3:drop' '--report r.html'; do
-        # shellcheck disable=SC2086 -- an option and its value
+        # shellcheck disable=SC2086
         refused 2 "^ecube: ${option%% *}: the order of all events counts" --network cube:3 $option exchange
     done
     refused 3 '^ecube: 3 ranks: cube:2 has 4 nodes' --network cube:2 exchange
@@ -133,3 +133,4 @@ check "programs of one's own print and report the same" programs_are_the_same
 check "what they do wrong is told in the same words" failures_are_the_same
 check "a program that never calls is ended, and where it computes is told" time_is_over
 check "what needs the events in one order is refused by name, in one line" what_needs_one_order_is_refused
+cases_done
