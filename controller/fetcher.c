@@ -2,7 +2,11 @@
  * fetcher.c - brings the records of all nodes to the host (wire/record.h), when a run is over,
  * however it has ended.
  *
- *   one node after another, FETCH_LANES at once:
+ *   all nodes     RECORDS_ASK for none: what is open is noted, and nothing more. The programs are
+ *                 stopped when all have answered, or after CLOSE_US: else a stop here would be the
+ *                 end of what waits there
+ *
+ *   then one after another, FETCH_LANES at once:
  *
  *     asked     RECORDS_ASK from the first record on, for FETCH_COUNT of them
  *     answered  RECORDS as they come, in order: EVENT_RECORDS for each packet; when so many are
@@ -23,7 +27,12 @@
 #include "router/router.h"
 #include "wire/record.h"
 
-enum { FETCH_COUNT = 16 * RECORDS_PACKET_MAX, ASK_US = 1500 * 1000, SILENT_US = 6 * 1000 * 1000 };
+enum {
+    FETCH_COUNT = 16 * RECORDS_PACKET_MAX,
+    ASK_US = 1500 * 1000,
+    SILENT_US = 6 * 1000 * 1000,
+    CLOSE_US = 2 * 1000 * 1000
+};
 
 enum controller_refusal controller_fetch(struct controller *controller, uint64_t now_us)
 {
@@ -36,7 +45,8 @@ enum controller_refusal controller_fetch(struct controller *controller, uint64_t
     if (controller->phase != PHASE_READY || fetch->active) {
         return CONTROLLER_BUSY;
     }
-    *fetch = (struct controller_fetch){.active = true};
+    *fetch =
+        (struct controller_fetch){.active = true, .closing = true, .closed_us = now_us + CLOSE_US};
     for (unsigned i = 0; i < FETCH_LANES; i++) {
         fetch->lanes[i].node = CONTROLLER_NO_NODE;
     }
@@ -62,18 +72,52 @@ static void end_node(struct controller *controller, uint32_t node, enum fetch_en
                                             .damaged = lane ? lane->damaged : 0};
 }
 
-static bool ask(struct controller *controller, struct fetch_lane *lane)
+static bool send_ask(struct controller *controller, uint32_t node, uint64_t from, uint16_t count)
 {
     uint8_t body[RECORDS_ASK_BYTES];
 
-    records_ask_pack(body, &(struct records_ask_body){.from = lane->next,
-                                                      .count = FETCH_COUNT,
-                                                      .generation = controller->generation});
-    lane->owed =
-        router_send(&controller->router, PACKET_RECORDS_ASK, lane->node, body, sizeof body) != E_OK;
+    records_ask_pack(body, &(struct records_ask_body){
+                               .from = from, .count = count, .generation = controller->generation});
+    return router_send(&controller->router, PACKET_RECORDS_ASK, node, body, sizeof body) == E_OK;
+}
+
+static bool ask(struct controller *controller, struct fetch_lane *lane)
+{
+    lane->owed = !send_ask(controller, lane->node, lane->next, FETCH_COUNT);
     lane->left = FETCH_COUNT;
     lane->again_us = controller->now_us + ASK_US;
     return !lane->owed;
+}
+
+static bool cannot_be_asked(const struct controller *controller, uint32_t node)
+{
+    return controller_has(controller, node, NODE_DEAD | NODE_HALTED);
+}
+
+bool fetcher_closes(const struct controller *controller)
+{
+    return controller->fetch.active && controller->fetch.closing;
+}
+
+/* False while some are still to be told, or waited for. */
+static bool close_all(struct controller *controller)
+{
+    struct controller_fetch *fetch = &controller->fetch;
+    uint32_t nodes = controller->config.network->nodes;
+
+    for (; fetch->next < nodes; fetch->next++) {
+        if (cannot_be_asked(controller, fetch->next)) {
+            fetch->closed++;
+        } else if (!send_ask(controller, fetch->next, 0, 0)) {
+            break;
+        }
+    }
+    if (fetch->closed < nodes && controller->now_us < fetch->closed_us) {
+        return false;
+    }
+    fetch->closing = false;
+    fetch->next = 0;
+    return true;
 }
 
 /* Gives a lane the next node that can be asked; false: there is none, or one cannot be and that is
@@ -86,7 +130,7 @@ static bool take_node(struct controller *controller, struct fetch_lane *lane)
         return false;
     }
     uint32_t node = fetch->next++;
-    if (controller_has(controller, node, NODE_DEAD | NODE_HALTED)) {
+    if (cannot_be_asked(controller, node)) {
         end_node(controller, node,
                  controller_has(controller, node, NODE_DEAD) ? FETCH_DEAD : FETCH_HALTED, NULL);
         return false;
@@ -121,6 +165,9 @@ void fetcher_pump(struct controller *controller)
 {
     struct controller_fetch *fetch = &controller->fetch;
 
+    if (fetcher_closes(controller) && !close_all(controller)) {
+        return;
+    }
     for (unsigned i = 0; fetch->active && i < FETCH_LANES && controller->event_count == 0; i++) {
         pump_lane(controller, &fetch->lanes[i]);
     }
@@ -137,6 +184,11 @@ uint64_t fetcher_deadline(const struct controller *controller)
     const struct controller_fetch *fetch = &controller->fetch;
     uint64_t deadline_us = UINT64_MAX;
 
+    if (fetcher_closes(controller)) {
+        bool owed = fetch->next < controller->config.network->nodes;
+        uint64_t due_us = owed ? controller->now_us + RETRY_US : fetch->closed_us;
+        return due_us > controller->now_us ? due_us : controller->now_us + RETRY_US;
+    }
     for (unsigned i = 0; fetch->active && i < FETCH_LANES; i++) {
         const struct fetch_lane *lane = &fetch->lanes[i];
         if (lane->node == CONTROLLER_NO_NODE) {
@@ -169,6 +221,11 @@ void fetcher_packet(struct controller *controller, const struct notice *notice)
     struct fetch_lane *lane = lane_of(controller, notice->src);
     struct records_body records;
 
+    if (fetcher_closes(controller)) {
+        controller->fetch.closed += records_unpack(notice->body, notice->bytes, &records) &&
+                                    records.generation == controller->generation;
+        return;
+    }
     if (!lane) {
         return;
     }

@@ -95,6 +95,8 @@ void gatherer_stop(struct controller *controller);
 void fetcher_packet(struct controller *controller, const struct notice *notice);
 void fetcher_pump(struct controller *controller);
 uint64_t fetcher_deadline(const struct controller *controller);
+/* Whether nodes still note what goes on that is to be fetched: no program may be stopped yet. */
+bool fetcher_closes(const struct controller *controller);
 
 /* regions.c */
 /* What a node says, in a run. */

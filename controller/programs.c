@@ -83,6 +83,9 @@ static bool send_stops(struct controller *controller)
     uint32_t nodes = controller->config.network->nodes;
     uint8_t body[STOP_BYTES];
 
+    if (fetcher_closes(controller)) {
+        return true;
+    }
     stop_pack(body, controller->stop_generation);
     for (; controller->stop_next < nodes; controller->stop_next++) {
         uint32_t rank = controller->stop_next;

@@ -251,6 +251,9 @@ struct fetch_lane {
 
 struct controller_fetch {
     bool active;
+    bool closing;        /* before any of them: all nodes are told to note no more, */
+    uint32_t closed;     /* so many have said that they do not, */
+    uint64_t closed_us;  /* and are waited for until then */
     uint32_t next, done; /* nodes */
     struct fetch_lane lanes[FETCH_LANES];
 };

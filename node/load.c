@@ -173,6 +173,7 @@ static void take_offer(struct load *load, uint32_t from, const struct offer_body
 static void forget_program(struct node *node)
 {
     node->memory_new = true;
+    record_load(node);
     engine_reset(&node->engine, node->load.generation);
     refuse_steps(node);
     message_reset(node);

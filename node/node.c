@@ -151,6 +151,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
         node_due_say(node, REPORT_DUE_EXIT);
     }
     node_due_call(node, false);
+    record_dropped(node);
     message_end(node);
     region_end(node);
     engine_close(&node->engine, &node->router, node_gone(node));
@@ -233,6 +234,7 @@ static void take_stop(struct node *node, const struct notice *notice)
     /* START may have come in this very step: without start_due the STOP would be lost, and the
      * program would start and be waited for in vain. */
     if (node->program == PROGRAM_RUNNING || node->start_due) {
+        node_close_records(node);
         program_end(node, PROGRAM_EXITED, E_CANCELLED);
     } else if (named && node->program == PROGRAM_LOADED) {
         /* Others have been started: it takes part in nothing that they have begun. */
@@ -325,7 +327,7 @@ bool node_work(struct node *node)
         more |= node->gather_due && gather_pump(node);
         more |= node->region_due && region_pump(node);
         report_pump(node);
-        if (node->recording.left) {
+        if (node->recording.asked) {
             record_pump(node);
         }
         slots = node->router.slots_free;

@@ -130,6 +130,8 @@ void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);
 void node_record(struct node *node, uint32_t records);
 /* What has been noted; NULL: nothing. */
 const struct recorder *node_recorder(const struct node *node);
+/* The run is over: what is open is noted, with what it waits for, and nothing more is. */
+void node_close_records(struct node *node);
 
 /* The node's own number; ID_UNKNOWN until a neighbour has told it. */
 uint32_t node_id(const struct node *node);

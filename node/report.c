@@ -242,13 +242,14 @@ void report_message(const struct request *request, struct state_body *state)
     state->bytes = matched ? request->result_bytes : request->bytes;
 }
 
-/* What the program waits for, when that is a message or several requests. */
-static void say_wait(const struct node *node, const struct request *request,
-                     struct state_body *state)
+/* What the program waits for; more of it when that is a message or several requests. */
+void report_wait(const struct node *node, struct state_body *state)
 {
     uint8_t numbers[ECUBE_REQUESTS_MAX];
+    const struct request *request;
     struct ecube_abi_probe probe;
 
+    state->wait = waits_for(node, &request);
     if (request && request->kind != REQUEST_COLLECTIVE) {
         report_message(request, state);
     } else if (state->wait == WAIT_SEVERAL) {
@@ -320,9 +321,7 @@ void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
  * stands. */
 static int send_state(struct node *node)
 {
-    const struct request *request;
     struct state_body state = {.program = node->program,
-                               .wait = waits_for(node, &request),
                                .requests = node->request_count,
                                .stored = (uint8_t)node->unexpected_count,
                                .status = node->exit_status,
@@ -332,7 +331,7 @@ static int send_state(struct node *node)
     /* STATE_POLLS: the program does not wait, it tests again and again and finds nothing. */
     state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
                             (node->call_open && node->rest_us ? STATE_POLLS : 0));
-    say_wait(node, request, &state);
+    report_wait(node, &state);
     say_collective(node, &state);
     /* One that computes is told with its place, one that sleeps with the time that is left. */
     if (node->program == PROGRAM_RUNNING && state.wait == WAIT_NOTHING) {

@@ -275,7 +275,8 @@ struct parallel {
 struct recording {
     struct recorder *recorder; /* NULL: nothing */
     bool always;               /* whatever START and the host say */
-    uint32_t left;             /* the host has asked for so many more records, */
+    bool asked;                /* the host is to be answered: */
+    uint32_t left;             /* it has asked for so many more records, */
     uint64_t next;             /* from this number on */
 };
 
@@ -616,6 +617,10 @@ bool region_pump(struct node *node);
 /* What is noted of the program that starts, at most so many records. */
 void record_start(struct node *node, uint32_t records);
 void record_begin(struct node *node, uint32_t records);
+/* A download begins: a node that always notes does so again, if it had been stopped. */
+void record_load(struct node *node);
+/* The program has ended by itself: messages that it has left open go with it. */
+void record_dropped(struct node *node);
 /* RECORDS_ASK; sends what has been asked for. */
 void record_asked(struct node *node, const struct notice *notice);
 void record_pump(struct node *node);
@@ -633,7 +638,8 @@ static inline uint32_t console_room(const struct node *node)
 }
 
 void report_notice(struct node *node, const struct notice *notice);
-/* What STATE says of a send or a receive. */
+/* What STATE says of the program's call, and of a send or a receive. */
+void report_wait(const struct node *node, struct state_body *state);
 void report_message(const struct request *request, struct state_body *state);
 void report_pump(struct node *node);
 /* TRAFFIC_ASK has come. */

@@ -7,7 +7,9 @@
 #include "network/network.h"
 #include "router/circuit.h"
 #include "router/clock.h"
+#include "router/due.h"
 #include "router/identity.h"
+#include "router/setup.h"
 #include "router/state.h"
 #include "wire/circuit.h"
 
@@ -17,10 +19,11 @@ uint64_t recorder_bytes(uint32_t records)
 }
 
 struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
-                                const struct router *router)
+                                struct router *router)
 {
     struct recorder *recorder = memory;
 
+    router->recorder = NULL;
     if (bytes < recorder_bytes(1) || records == 0) {
         return NULL;
     }
@@ -28,10 +31,16 @@ struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
     memset(recorder, 0, sizeof *recorder);
     recorder->records = (struct node_record *)(recorder + 1);
     recorder->room = room < records ? (uint32_t)room : records;
-    for (unsigned port = 0; port < router->port_count; port++) {
-        recorder->links[port].before = router->ports[port].setup_count;
-    }
+    recorder_open(recorder, router);
     return recorder;
+}
+
+void recorder_open(struct recorder *recorder, struct router *router)
+{
+    router->recorder = recorder;
+    for (unsigned port = 0; port < router->port_count; port++) {
+        recorder->links[port] = (struct recorder_link){.before = router->ports[port].setup_count};
+    }
 }
 
 void recorder_write(struct recorder *recorder, const struct node_record *record)
@@ -105,25 +114,31 @@ static struct node_record record_of(enum record_kind kind, const uint8_t *packet
                                                              : open_tag(packet)};
 }
 
+static struct node_record record_on_link(const struct router *router, unsigned port,
+                                         const uint8_t *packet, const uint8_t *list)
+{
+    struct node_record record = record_of(RECORD_LINK, packet);
+
+    record.port = (uint8_t)port;
+    record.hop = (uint16_t)(packet_hops(packet) + 1);
+    record.hops = path_hops(router, port, packet_dst(packet), record.hop, record.flags, list);
+    record.peer = packet_src(packet);
+    record.other = packet_dst(packet);
+    record.begin_ns = open_clock(packet);
+    record.flow_ns = clock_max(record.begin_ns, router->ports[port].free_ns);
+    return record;
+}
+
 void recorder_passes(struct router *router, unsigned in, unsigned port, const uint8_t *packet)
 {
     struct recorder_link *link = &router->recorder->links[port];
-    struct node_record *record = &link->passing[(link->first + link->count) % CIRCUITS_MAX];
     const uint8_t *list = open_hops(packet);
 
     if (in == PORT_LOCAL) {
         list = source_hops(&router->sources[router->opening[router->opening_passed]]);
     }
-    *record = record_of(RECORD_LINK, packet);
-    record->port = (uint8_t)port;
-    record->hop = (uint16_t)(packet_hops(packet) + 1);
-    record->hops =
-        path_hops(router, port, packet_dst(packet), record->hop, open_flags(packet), list);
-    record->peer = packet_src(packet);
-    record->other = packet_dst(packet);
-    record->begin_ns = open_clock(packet);
-    record->flow_ns = clock_max(record->begin_ns, router->ports[port].free_ns);
-    link->count++;
+    link->passing[(link->first + link->count++) % CIRCUITS_MAX] =
+        record_on_link(router, port, packet, list);
 }
 
 /* An OPEN that passed right behind another of its source did not know yet how long that one would
@@ -150,18 +165,23 @@ void recorder_answered(struct router *router, unsigned port, int status, uint64_
     recorder_write(router->recorder, record);
 }
 
-void recorder_source(struct router *router, const struct source *source, int status,
-                     uint64_t done_ns)
+static struct node_record record_at_source(const struct router *router, const struct source *source)
 {
-    const uint8_t *packet = source->open + FRAME_HEADER_BYTES;
-    uint64_t issue_ns = source->circuit.issue_ns;
-    struct node_record record = record_of(RECORD_SOURCE, packet);
+    struct node_record record = record_of(RECORD_SOURCE, source->open + FRAME_HEADER_BYTES);
 
-    record.status = (uint8_t)-status;
     record.port = source->out;
     record.peer = source->circuit.dst;
     record.hops = path_hops(router, source->out, record.peer, 1, record.flags, source_hops(source));
-    record.begin_ns = record.flow_ns = record.end_ns = issue_ns;
+    record.begin_ns = record.flow_ns = record.end_ns = source->circuit.issue_ns;
+    return record;
+}
+
+void recorder_source(struct router *router, const struct source *source, int status,
+                     uint64_t done_ns)
+{
+    struct node_record record = record_at_source(router, source);
+
+    record.status = (uint8_t)-status;
     if (status == E_OK) {
         record.end_ns = done_ns;
         record.flow_ns = record.hops
@@ -171,14 +191,24 @@ void recorder_source(struct router *router, const struct source *source, int sta
     recorder_write(router->recorder, &record);
 }
 
+static struct node_record record_at_sink(unsigned port, const uint8_t *packet)
+{
+    struct node_record record = record_of(RECORD_SINK, packet);
+
+    record.about = DECIDED_LINKS;
+    record.port = (uint8_t)port;
+    record.hop = record.hops = (uint16_t)packet_hops(packet);
+    record.peer = packet_src(packet);
+    return record;
+}
+
 void recorder_sink(struct router *router, unsigned port, const struct circuit_sink *sink,
                    uint64_t start_ns, uint64_t done_ns)
 {
     const uint8_t *packet = circuit_open_at(router, port);
     unsigned place = identity_port(router, sink->port);
-    struct node_record record = record_of(RECORD_SINK, packet);
+    struct node_record record = record_at_sink(port, packet);
 
-    record.about = DECIDED_LINKS;
     if (start_ns == open_free(packet)) {
         record.about = DECIDED_SEND_PORT;
     } else if (place < CLOCK_PORTS_MAX && start_ns == router->receive_free_ns[place]) {
@@ -186,11 +216,76 @@ void recorder_sink(struct router *router, unsigned port, const struct circuit_si
     } else if (start_ns == sink->ready_ns) {
         record.about = DECIDED_RECEIVER;
     }
-    record.port = (uint8_t)port;
-    record.hop = record.hops = (uint16_t)packet_hops(packet);
-    record.peer = packet_src(packet);
     record.begin_ns = sink->ready_ns;
     record.flow_ns = start_ns;
     record.end_ns = done_ns;
     recorder_write(router->recorder, &record);
+}
+
+/* What is open ------------------------------------------------------------------------------- */
+
+static void write_open(struct router *router, struct node_record record, enum record_wait waits)
+{
+    record.waits = (uint8_t)waits;
+    recorder_write(router->recorder, &record);
+}
+
+/* Why an OPEN has not gone on yet. */
+static enum record_wait wait_of(int verdict)
+{
+    return verdict == SETUP_NO_TURN || verdict == E_BUSY ? WAITED_TURN : WAITED_LINK;
+}
+
+static void close_links(struct router *router)
+{
+    for (unsigned port = 0; port < router->port_count; port++) {
+        struct recorder_link *link = &router->recorder->links[port];
+        for (unsigned i = 0; i < link->count; i++) {
+            write_open(router, link->passing[(link->first + i) % CIRCUITS_MAX], WAITED_ANSWER);
+        }
+    }
+}
+
+/* Those that have come this far, of each in-port the oldest, and this node's own. */
+static void close_held(struct router *router)
+{
+    struct waiting waiting;
+
+    for (uint32_t left = setup_holders(router); left;) {
+        unsigned in = due_next(&left);
+        if (setup_waiting_at(router, in, &waiting) && waiting.out < router->port_count) {
+            write_open(router, record_on_link(router, waiting.out, waiting.packet, waiting.hops),
+                       wait_of(setup_verdict(router, in, &waiting)));
+        }
+    }
+    for (unsigned port = 0; port < router->port_count; port++) {
+        const uint8_t *packet = circuit_open_at(router, port);
+        if (packet) {
+            struct node_record record = record_at_sink(port, packet);
+            record.begin_ns = open_clock(packet);
+            write_open(router, record, WAITED_RECEIVER);
+        }
+    }
+}
+
+static void close_sources(struct router *router)
+{
+    struct waiting waiting;
+
+    for (unsigned i = 0; i < router->opening_count; i++) {
+        enum record_wait waits = i < router->opening_passed ? WAITED_ANSWER : WAITED_PORT;
+        if (i == router->opening_passed && setup_waiting_at(router, PORT_LOCAL, &waiting)) {
+            waits = wait_of(setup_verdict(router, PORT_LOCAL, &waiting));
+        }
+        write_open(router, record_at_source(router, &router->sources[router->opening[i]]), waits);
+    }
+}
+
+void recorder_close(struct router *router)
+{
+    recorder_step_over(router->recorder);
+    close_sources(router);
+    close_links(router);
+    close_held(router);
+    router->recorder = NULL;
 }

@@ -44,10 +44,10 @@ struct recorder {
 /* Bytes of memory for so many records. */
 uint64_t recorder_bytes(uint32_t records);
 
-/* Begins with an empty ring of at most so many records, as far as the memory goes; it begins at a
- * multiple of 8. NULL: there is room for none. */
+/* A router's, which begins with an empty ring of at most so many records, as far as the memory
+ * goes; that begins at a multiple of 8. NULL: there is room for none. */
 struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
-                                const struct router *router);
+                                struct router *router);
 
 /* Adds a record. One whose times go back, for a neighbour has said so, gets times that do not. */
 void recorder_write(struct recorder *recorder, const struct node_record *record);
@@ -80,3 +80,9 @@ void recorder_source(struct router *router, const struct source *source, int sta
 /* The circuit at a port is accepted; ports are free as they were before. */
 void recorder_sink(struct router *router, unsigned port, const struct circuit_sink *sink,
                    uint64_t start_ns, uint64_t done_ns);
+
+/* The run is over: adds the circuits that are not, at their source, on their links, and at their
+ * receiver, with what they wait for. Nothing more is noted. */
+void recorder_close(struct router *router);
+/* Notes again, behind what is there. */
+void recorder_open(struct recorder *recorder, struct router *router);

@@ -4,7 +4,7 @@
  * Slices of one track must lie apart or within each other. Steps may overlap, for one is issued
  * ahead of the end of another: each is drawn from the end of the one before on, and says when it
  * was issued. Circuits at their ends, and messages, may overlap too: they are drawn as asynchronous
- * events.
+ * events. What waits at the end is kept until that is known.
  *
  * Numbers of tracks are unique in the file, not only in their process: viewers take them for those
  * of a system's threads.
@@ -18,10 +18,12 @@
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/text.h"
 #include "wire/circuit.h"
 #include "wire/frame.h"
+#include "wire/report.h"
 
 enum {
     PROCESS_MACHINE = 1, /* 0 is a special process for viewers */
@@ -37,6 +39,8 @@ enum {
     NODE_LINKS, /* and one for each port */
     NODE_TRACKS = NODE_LINKS + NETWORK_PORTS_MAX + 1,
     NAME_MAX_BYTES = 64,
+    WAITS_SHARE = 16, /* of the run's time, behind its end */
+    WAITS_MIN_NS = 1000,
     ESCAPED_MAX = 6 * ECUBE_NAME_MAX + 1
 };
 
@@ -45,11 +49,20 @@ struct timeline_node {
     uint64_t step_end_ns;
 };
 
+/* What is drawn when the end is known. */
+struct timeline_wait {
+    uint32_t node;
+    struct node_record record;
+};
+
 struct timeline {
     const struct network *network;
     struct profile profile;
     struct timeline_node *nodes; /* the host's is the last */
     uint64_t last_ns, ids;
+    uint64_t phase_ns; /* begin of the last phase */
+    struct timeline_wait *waiting;
+    size_t wait_count, wait_room;
     struct trace_file file;
 };
 
@@ -227,18 +240,6 @@ static void add_sink(struct timeline *timeline, uint32_t node, const struct node
                      record->flow_ns / 1000, record->flow_ns % 1000, deciders[record->about & 3]);
 }
 
-void timeline_unanswered(struct timeline *timeline, uint32_t node, const struct node_record *record)
-{
-    char name[NAME_MAX_BYTES], about[256];
-    struct trace_slice at = {.track = link_track(timeline, node, record->port),
-                             .name = name,
-                             .category = "unanswered",
-                             .start_ns = record->flow_ns};
-
-    describe(timeline, record, record->peer, record->other, name, about);
-    trace_file_instant(&timeline->file, &at, 't', "%s,\"status\":\"no answer\"", about);
-}
-
 /* Programs ------------------------------------------------------------------------------------ */
 
 static void add_collective(struct timeline *timeline, uint32_t node,
@@ -328,10 +329,166 @@ static void add_mark(struct timeline *timeline, uint32_t node, const struct node
     trace_file_instant(&timeline->file, &at, 't', "%s", "");
 }
 
+/* What waits --------------------------------------------------------------------------------- */
+
+static const char *const waits[RECORD_WAITS] = {
+    [WAITED_LINK] = "link",         [WAITED_TURN] = "turn",
+    [WAITED_PORT] = "port",         [WAITED_ANSWER] = "answer",
+    [WAITED_RECEIVER] = "receiver", [WAITED_SENDER] = "sender",
+    [WAITED_BYTES] = "bytes",       [WAITED_NODE] = "node",
+    [WAITED_PLAN] = "plan",         [WAITED_COLLECTIVE] = "collective",
+    [WAITED_CALL] = "call",         [WAITED_END] = "end"};
+
+/* "3", "any", "none" */
+static const char *other_text(uint32_t other, char text[16])
+{
+    if (other == ID_UNKNOWN) {
+        return "none";
+    }
+    if (other == (uint32_t)ECUBE_ANY) {
+        return "any";
+    }
+    snprintf(text, 16, "%" PRIu32, other);
+    return text;
+}
+
+static void describe_call(const struct node_record *record, char name[NAME_MAX_BYTES],
+                          char about[256])
+{
+    static const char *const calls[WAIT_KINDS] = {[WAIT_NOTHING] = "computes",
+                                                  [WAIT_SEND] = "waits: send to",
+                                                  [WAIT_RECEIVE] = "waits: receive from",
+                                                  [WAIT_COLLECTIVE] = "waits: collective",
+                                                  [WAIT_CONSOLE] = "waits: output",
+                                                  [WAIT_SLEEP] = "sleeps",
+                                                  [WAIT_READER] = "waits: output",
+                                                  [WAIT_PLAN] = "waits: plan",
+                                                  [WAIT_SEVERAL] = "waits: requests",
+                                                  [WAIT_PROBE] = "waits: probe of",
+                                                  [WAIT_REGION] = "waits: region"};
+    const char *call = calls[record->detail < WAIT_KINDS ? record->detail : WAIT_NOTHING];
+    bool message = record->detail == WAIT_SEND || record->detail == WAIT_RECEIVE ||
+                   record->detail == WAIT_PROBE;
+    char peer[16];
+
+    snprintf(name, NAME_MAX_BYTES, "%s%s%s", call, message ? " " : "",
+             message ? other_text(record->peer, peer) : "");
+    if (message) {
+        snprintf(about, 256, "\"bytes\":%" PRIu32 ",\"tag\":%" PRId32, record->bytes,
+                 (int32_t)record->tag);
+    } else {
+        snprintf(about, 256, "\"bytes\":%" PRIu32, record->bytes);
+    }
+}
+
+static void describe_wait(const struct timeline *timeline, uint32_t node,
+                          const struct node_record *record, char name[NAME_MAX_BYTES],
+                          char about[256])
+{
+    char to[16], from[16];
+
+    switch (record->kind) {
+    case RECORD_SOURCE: describe(timeline, record, node, record->peer, name, about); return;
+    case RECORD_LINK: describe(timeline, record, record->peer, record->other, name, about); return;
+    case RECORD_SINK: describe(timeline, record, record->peer, node, name, about); return;
+    case RECORD_COLLECTIVE:
+        snprintf(name, NAME_MAX_BYTES, "%s, %" PRIu32 " bytes", operation_name(record->about),
+                 record->bytes);
+        snprintf(
+            about, 256,
+            "\"bytes\":%" PRIu32 ",\"steps\":%u,\"root\":%" PRIu32 ",\"epoch\":%u,\"for\":\"%s\"",
+            record->bytes, record->hops, record->other, record->epoch,
+            record->waits == WAITED_COLLECTIVE ? "none" : actor_name(timeline, record->peer, to));
+        return;
+    case RECORD_STEP:
+        snprintf(name, NAME_MAX_BYTES, "step %" PRIu32, record->tag);
+        snprintf(about, 256,
+                 "\"step\":%" PRIu32 ",\"to\":\"%s\",\"from\":\"%s\",\"bytes\":%" PRIu32
+                 ",\"epoch\":%u",
+                 record->tag, other_text(record->peer, to), other_text(record->other, from),
+                 record->bytes, record->epoch);
+        return;
+    case RECORD_MESSAGE:
+        snprintf(name, NAME_MAX_BYTES, "%s %s message",
+                 record->about == RECORD_SENT ? "to" : "from", other_text(record->peer, to));
+        snprintf(about, 256, "\"bytes\":%" PRIu32 ",\"tag\":%" PRId32, record->bytes,
+                 (int32_t)record->tag);
+        return;
+    default: describe_call(record, name, about); return;
+    }
+}
+
+static struct trace_track track_of_wait(struct timeline *timeline, uint32_t node,
+                                        const struct node_record *record)
+{
+    switch (record->kind) {
+    case RECORD_SOURCE:
+    case RECORD_SINK: return track_of(timeline, node, NODE_CIRCUITS);
+    case RECORD_LINK: return link_track(timeline, node, record->port);
+    case RECORD_COLLECTIVE: return track_of(timeline, node, NODE_COLLECTIVES);
+    case RECORD_STEP: return track_of(timeline, node, NODE_STEPS);
+    default: return track_of(timeline, node, NODE_PROGRAM);
+    }
+}
+
+/* The present collective, step and call of a node follow those before; the rest may overlap. */
+static void add_wait(struct timeline *timeline, const struct timeline_wait *wait, uint64_t end_ns)
+{
+    const struct node_record *record = &wait->record;
+    bool call = record->kind == RECORD_PROGRAM;
+    char name[NAME_MAX_BYTES], about[256], full[NAME_MAX_BYTES + 32];
+    struct trace_slice slice = {.track = track_of_wait(timeline, wait->node, record),
+                                .name = full,
+                                .category = "waiting",
+                                .start_ns = record->begin_ns,
+                                .end_ns = end_ns};
+
+    describe_wait(timeline, wait->node, record, name, about);
+    snprintf(full, sizeof full, call ? "%s" : "%s, waits: %s", name, waits[record->waits]);
+    if (record->kind == RECORD_STEP) {
+        slice.start_ns = clock_max(record->begin_ns, timeline->nodes[wait->node].step_end_ns);
+    }
+    if (call || record->kind == RECORD_STEP ||
+        (record->kind == RECORD_COLLECTIVE && record->waits != WAITED_COLLECTIVE)) {
+        trace_file_slice(&timeline->file, &slice, "%s,\"waits\":\"%s\"", about,
+                         waits[record->waits]);
+    } else {
+        trace_file_async(&timeline->file, &slice, ++timeline->ids, "%s,\"waits\":\"%s\"", about,
+                         waits[record->waits]);
+    }
+}
+
+static void keep_wait(struct timeline *timeline, uint32_t node, const struct node_record *record)
+{
+    if (timeline->wait_count == timeline->wait_room) {
+        timeline->wait_room = 2 * timeline->wait_room + 64;
+        timeline->waiting =
+            realloc(timeline->waiting, timeline->wait_room * sizeof *timeline->waiting);
+        CHECK(timeline->waiting);
+    }
+    timeline->waiting[timeline->wait_count++] = (struct timeline_wait){node, *record};
+}
+
+static void add_waits(struct timeline *timeline)
+{
+    uint64_t last_ns = timeline->last_ns;
+    uint64_t run_ns = last_ns > timeline->phase_ns ? last_ns - timeline->phase_ns : 0;
+    uint64_t end_ns = last_ns + clock_max(run_ns / WAITS_SHARE, WAITS_MIN_NS);
+
+    for (size_t i = 0; i < timeline->wait_count; i++) {
+        add_wait(timeline, &timeline->waiting[i], end_ns);
+    }
+    timeline->wait_count = 0;
+}
+
 void timeline_record(struct timeline *timeline, uint32_t node, const struct node_record *record)
 {
     timeline->last_ns = clock_max(timeline->last_ns,
                                   record->kind == RECORD_MARK ? record->begin_ns : record->end_ns);
+    if (record->waits && record->kind != RECORD_MARK) {
+        keep_wait(timeline, node, record);
+        return;
+    }
     switch (record->kind) {
     case RECORD_SOURCE: add_source(timeline, node, record); break;
     case RECORD_LINK: add_link(timeline, node, record); break;
@@ -356,6 +513,7 @@ void timeline_phase(struct timeline *timeline, const char *name, uint64_t begin_
                                 .start_ns = begin_ns,
                                 .end_ns = clock_max(begin_ns, end_ns)};
 
+    timeline->phase_ns = begin_ns;
     trace_file_slice(&timeline->file, &slice, "\"wall_us\":%" PRIu64, wall_us);
 }
 
@@ -434,6 +592,7 @@ struct trace_result timeline_end(struct timeline *timeline)
 {
     struct trace_result result = {0};
 
+    add_waits(timeline);
     trace_file_end(&timeline->file, result.digest);
     result.events = timeline->file.events;
     result.bytes = timeline->file.bytes;
@@ -450,6 +609,7 @@ void timeline_free(struct timeline *timeline)
 {
     if (timeline) {
         free(timeline->nodes);
+        free(timeline->waiting);
         free(timeline);
     }
 }

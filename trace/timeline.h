@@ -8,6 +8,10 @@
  * done; "reserved" inside it is the time from the link's set-up until its bytes flow. A process
  * "machine" has phases, measurements and faults.
  *
+ * What was not over when the run ended waits until the end of the timeline, which is drawn a
+ * sixteenth of the run behind its last moment, so that all such bars are seen. Their category is
+ * "waiting", and their name says for what.
+ *
  * Events of a node stand in the order in which its records come. What is the same in two runs is
  * their set: sorted by track, begin and name.
  *
@@ -46,13 +50,9 @@ void timeline_free(struct timeline *timeline);
 /* The number of the host, among nodes. */
 uint32_t timeline_host(const struct timeline *timeline);
 
-/* A record of a node, or of the host. */
+/* A record of a node, or of the host. What waits is written with the end. */
 void timeline_record(struct timeline *timeline, uint32_t node, const struct node_record *record);
-/* A circuit of a link that has no answer when all is over. */
-void timeline_unanswered(struct timeline *timeline, uint32_t node,
-                         const struct node_record *record);
-
-/* What the machine went through, in this order. */
+/* What the machine went through, in this order; the last one is the run. */
 void timeline_phase(struct timeline *timeline, const char *name, uint64_t begin_ns, uint64_t end_ns,
                     uint64_t wall_us);
 void timeline_measurement(struct timeline *timeline, const char *name, uint64_t begin_ns,

@@ -48,7 +48,7 @@ enum {
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 58,
     HELLO_SIZES_MAX = 8,
-    PROTOCOL_VERSION = 22,
+    PROTOCOL_VERSION = 23,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };

@@ -5,7 +5,7 @@
  *
  *   byte 0     1      2      3       4     5      6      8    10     12    16     24    32
  *        +-----+------+------+-------+-----+------+------+----+------+-----+------+-----+-----
- *        | kind| about| flags| status| port| spare| epoch| hop| hops | peer| begin| flow| end
+ *        | kind| about| flags| status| port| waits| epoch| hop| hops | peer| begin| flow| end
  *        | u8  | u8   | u8   | u8    | u8  |      | u16  | u16| u16  | u32 | u64  | u64 | u64
  *        +-----+------+------+-------+-----+------+------+----+------+-----+------+-----+-----
  *   byte 40      44      48    52
@@ -30,6 +30,8 @@
  *   MESSAGE     begin: called; flow, end: done. about: enum record_message; peer: a rank; tag;
  *               bytes
  *   PROGRAM     begin, flow; end. about: enum record_activity
+ *               waits: in a call that has not returned. detail: enum wait_kind (report.h); of a
+ *               message, peer: a rank; tag; bytes
  *   MARK        begin: set; name: in place of flow to bytes
  *
  *   flags       of a circuit: enum open_flag of its OPEN
@@ -37,14 +39,20 @@
  *   tag         of a circuit of a schedule: its step; of another: its OPEN's
  *   epoch       of a circuit: its OPEN's; of a collective and a step: the collective's
  *   hops        links on the circuit's path; 0: not known here
+ *   waits       0: it is over. Else it was not when its run ended, or was ended by the host, and
+ *               waited for this, enum record_wait; flow and end: begin, or the last time of it that
+ *               is known. Of a collective, peer: the node that it waited for. What a program has
+ *               left open at an end of its own is over, with the status of what is cancelled
  *
  * Records say nothing of wall time: of a collective they are the same in every run on every
  * machine, whatever the order in which a node writes them.
  *
- * The host asks, node by node, when programs have ended or nothing is to be expected of them:
+ * The host asks when programs have ended or nothing is to be expected of them; all nodes for no
+ * records first, before it stops any program, then node by node:
  *
  *   RECORDS_ASK  0 from u64 | 8 count u16 | 10 generation u8 of the program | 11 spare: send
- *                records from that number on, so many at most. The node writes no more of them.
+ *                records from that number on, so many at most, 0: only say how many. The node
+ *                writes no more of them; the last ones are of what is open
  *   RECORDS      0 first u64, number of the first one here | 8 written u64, so many were since
  *                START, those that are lost too | 16 generation u8 | 17 spare[3] | records.
  *                Asked for records that are lost, a node answers with the oldest that it has. It
@@ -90,6 +98,23 @@ enum record_decider {
 
 enum record_message { RECORD_SENT = 1, RECORD_RECEIVED = 2 };
 
+/* What something waited for that was not over when its run ended. */
+enum record_wait {
+    WAITED_LINK = 1,        /* another circuit has it, or it has no room */
+    WAITED_TURN = 2,        /* others go before it: of its schedule, or a collective */
+    WAITED_PORT = 3,        /* its node sets up another circuit */
+    WAITED_ANSWER = 4,      /* it is on its way to its receiver, who has not answered */
+    WAITED_RECEIVER = 5,    /* who knows of it, and is not ready */
+    WAITED_SENDER = 6,      /* nothing has come */
+    WAITED_BYTES = 7,       /* they are under way */
+    WAITED_NODE = 8,        /* a node that has not called the collective */
+    WAITED_PLAN = 9,        /* of the host */
+    WAITED_COLLECTIVE = 10, /* an earlier one of the program */
+    WAITED_CALL = 11,       /* the program's, to return */
+    WAITED_END = 12,        /* of a program that computes */
+    RECORD_WAITS
+};
+
 enum record_activity {
     ACTIVITY_COMPUTES = 1, /* ecube_compute */
     ACTIVITY_WAITS = 2     /* for a request, or a message */
@@ -105,7 +130,7 @@ enum {
 
 struct node_record {
     uint8_t kind; /* enum record_kind */
-    uint8_t about, flags, status, port, spare;
+    uint8_t about, flags, status, port, waits;
     uint16_t epoch, hop, hops;
     uint32_t peer;
     uint64_t begin_ns;
@@ -125,7 +150,7 @@ static inline void record_pack(uint8_t *at, const struct node_record *record)
 {
     put32(at, record->kind | (uint32_t)record->about << 8 | (uint32_t)record->flags << 16 |
                   (uint32_t)record->status << 24);
-    put32(at + 4, record->port | (uint32_t)record->epoch << 16);
+    put32(at + 4, record->port | (uint32_t)record->waits << 8 | (uint32_t)record->epoch << 16);
     put32(at + 8, record->hop | (uint32_t)record->hops << 16);
     put32(at + 12, record->peer);
     put64(at + 16, record->begin_ns);
@@ -141,7 +166,8 @@ static inline void record_pack(uint8_t *at, const struct node_record *record)
     put32(at + 52, record->detail);
 }
 
-/* False: it is of no kind, goes back in time, or has a name without an end. */
+/* False: it is of no kind, waits for nothing that there is, goes back in time, or has a name
+ * without an end. */
 static inline bool record_unpack(const uint8_t *at, struct node_record *record)
 {
     *record = (struct node_record){.kind = at[0],
@@ -149,6 +175,7 @@ static inline bool record_unpack(const uint8_t *at, struct node_record *record)
                                    .flags = at[2],
                                    .status = at[3],
                                    .port = at[4],
+                                   .waits = at[5],
                                    .epoch = get16(at + 6),
                                    .hop = get16(at + 8),
                                    .hops = get16(at + 10),
@@ -164,8 +191,8 @@ static inline bool record_unpack(const uint8_t *at, struct node_record *record)
     record->end_ns = get64(at + 32);
     record->other = get32(at + 40);
     record->bytes = get32(at + 44);
-    return record->kind > 0 && record->kind < RECORD_KINDS && record->begin_ns <= record->flow_ns &&
-           record->flow_ns <= record->end_ns;
+    return record->kind > 0 && record->kind < RECORD_KINDS && record->waits < RECORD_WAITS &&
+           record->begin_ns <= record->flow_ns && record->flow_ns <= record->end_ns;
 }
 
 struct records_ask_body {
@@ -188,7 +215,7 @@ static inline bool records_ask_unpack(const uint8_t *body, uint32_t bytes,
     }
     *ask = (struct records_ask_body){
         .from = get64(body), .count = get16(body + 8), .generation = body[10]};
-    return ask->count > 0;
+    return true;
 }
 
 struct records_body {

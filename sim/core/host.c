@@ -623,12 +623,16 @@ static void take_broken(struct sim *sim, const struct controller_event *event)
         sim_end(sim, SIM_ERROR);
         return;
     }
+    trace_close(sim);
     controller_stop(&host->controller, now_us(sim));
     begin_stopping(sim);
 }
 
 static void take_ended(struct sim *sim, const struct controller_event *event)
 {
+    if (event->reason != ENDED_BY_ITSELF) {
+        trace_close(sim);
+    }
     switch (event->reason) {
     case ENDED_BY_ITSELF: finish(sim); break;
     case ENDED_STANDS:

@@ -16,6 +16,7 @@ enum { ROOM = 512 };
 struct trace {
     struct timeline *timeline;
     uint8_t *memory; /* for the records of each node, and of the host */
+    struct recorder *host;
     size_t actor_bytes;
     uint64_t phase_ns, phase_wall_ns; /* at which the present phase began */
     uint8_t phase;
@@ -75,8 +76,8 @@ void trace_begin_host(struct sim *sim)
 
     if (trace) {
         struct router *router = &sim->host.controller.router;
-        router->recorder = recorder_begin(trace->memory + sim->count * trace->actor_bytes,
-                                          trace->actor_bytes, ROOM, router);
+        trace->host = recorder_begin(trace->memory + sim->count * trace->actor_bytes,
+                                     trace->actor_bytes, ROOM, router);
     }
 }
 
@@ -91,7 +92,7 @@ static void take(const struct sim *sim, uint32_t actor, struct recorder *recorde
 
 void trace_node(const struct sim *sim, uint32_t rank)
 {
-    struct recorder *recorder = sim->trace ? sim_node(sim, rank)->router.recorder : NULL;
+    struct recorder *recorder = sim->trace ? sim_node(sim, rank)->recording.recorder : NULL;
 
     if (recorder && recorder->written > 0) {
         take(sim, rank, recorder);
@@ -100,7 +101,7 @@ void trace_node(const struct sim *sim, uint32_t rank)
 
 void trace_host(struct sim *sim)
 {
-    struct recorder *recorder = sim->trace ? sim->host.controller.router.recorder : NULL;
+    struct recorder *recorder = sim->trace ? sim->trace->host : NULL;
 
     if (recorder && recorder->written > 0) {
         take(sim, sim->count, recorder);
@@ -179,15 +180,14 @@ void trace_damage(const struct sim *sim, const char *what)
     }
 }
 
-/* Circuits that have no answer when all is over. */
-static void add_unanswered(const struct sim *sim, uint32_t actor, const struct router *router)
+/* A dead node waits for nothing. */
+void trace_close(const struct sim *sim)
 {
-    for (unsigned port = 0; router->recorder && port < router->port_count; port++) {
-        const struct recorder_link *link = &router->recorder->links[port];
-        for (unsigned i = 0; i < link->count; i++) {
-            timeline_unanswered(sim->trace->timeline, actor,
-                                &link->passing[(link->first + i) % CIRCUITS_MAX]);
+    for (uint32_t rank = 0; sim->trace && rank < sim->count; rank++) {
+        if (!sim->actors[rank].dead) {
+            node_close_records(sim_node(sim, rank));
         }
+        trace_node(sim, rank);
     }
 }
 
@@ -195,16 +195,11 @@ struct trace_result trace_end(struct sim *sim)
 {
     struct trace *trace = sim->trace;
 
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        struct router *router = &sim_node(sim, rank)->router;
-        if (router->recorder) {
-            recorder_step_over(router->recorder);
-        }
-        trace_node(sim, rank);
-        add_unanswered(sim, rank, router);
+    trace_close(sim);
+    if (sim->host.controller.router.recorder) {
+        recorder_close(&sim->host.controller.router);
     }
     trace_host(sim);
-    add_unanswered(sim, sim->count, &sim->host.controller.router);
     close_phase(sim, clock_max(timeline_last_ns(trace->timeline), sim->host.end_ns));
     return timeline_end(trace->timeline);
 }

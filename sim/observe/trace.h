@@ -42,6 +42,10 @@ void trace_measured(const struct sim *sim, unsigned line);
 void trace_fault(const struct sim *sim, const struct sim_fault *fault);
 void trace_damage(const struct sim *sim, const char *what);
 
+/* The run is over, before any program is told to stop: what is open is noted, and nothing more,
+ * until a download begins. */
+void trace_close(const struct sim *sim);
+
 /* Completes the timeline, also of a simulation that is not over. */
 struct trace_result trace_end(struct sim *sim);
 /* The same for a handler of SIGABRT: what has been taken so far. */

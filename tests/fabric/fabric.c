@@ -254,6 +254,9 @@ static void take_events(struct fabric *fabric)
         fabric->last_event = *event;
         if (event->kind == EVENT_FAULT) {
             fabric->last_fault = *event;
+        } else if (event->kind == EVENT_RECORDS_END) {
+            fabric->fetched[event->reason]++;
+            fabric->damaged += event->records.damaged;
         }
     }
 }

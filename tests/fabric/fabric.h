@@ -69,6 +69,8 @@ struct fabric {
     unsigned told[EVENT_KINDS];         /* how many events of each kind the controller has told */
     struct controller_event last_event; /* of all; what its body points at is gone */
     struct controller_event last_fault; /* of EVENT_FAULT */
+    unsigned fetched[FETCH_SILENT + 1]; /* nodes whose records have ended so, since the start */
+    unsigned damaged;                   /* packets of them */
     uint64_t seed, now_us;
     uint32_t paths;   /* of the sends of fabric_message; 0: as programs without an own wish */
     bool long_chunks; /* between nodes: of every second seed */

@@ -221,9 +221,9 @@ static bool has_fetched(struct fabric *fabric)
 /* The programs are stopped, and their records fetched. */
 static void fetch(struct fabric *fabric)
 {
-    controller_stop(&fabric->controller, fabric->now_us);
     fabric_settle(fabric);
     fabric->event_count = 0;
+    controller_stop(&fabric->controller, fabric->now_us);
     memset(fabric->told, 0, sizeof fabric->told);
     assert_int_equal(controller_fetch(&fabric->controller, fabric->now_us), CONTROLLER_OK);
     assert_true(fabric_run(fabric, has_fetched));
@@ -296,22 +296,12 @@ TEST(without_records_a_node_says_that_it_has_none)
     fabric_free(fabric);
 }
 
-static unsigned dead_told, damaged_told;
-
-static void look(const struct fabric *fabric)
+/* A node that is dead is named, the others' records come; packets that are cut off are counted, and
+ * the records of their node are fetched all the same. */
+TEST(a_dead_node_is_named_and_damaged_packets_are_counted)
 {
-    const struct controller_event *event = &fabric->last_event;
-
-    if (event->kind == EVENT_RECORDS_END) {
-        dead_told += event->reason == FETCH_DEAD;
-        damaged_told += event->records.damaged;
-    }
-}
-
-/* A node that is dead is named, the others' records come; a packet that is cut off is counted, and
- * the records of its node are fetched all the same. */
-TEST(a_dead_node_is_named_and_a_damaged_packet_counted)
-{
+    static const uint32_t cut[] = {RECORDS_HEADER_BYTES - 1, RECORDS_HEADER_BYTES + 1,
+                                   RECORDS_HEADER_BYTES + RECORD_BYTES - 1};
     struct fabric *fabric = keeping("cube:3", 6, MANY);
     uint8_t body[RECORDS_HEADER_BYTES + RECORD_BYTES] = {0};
 
@@ -320,22 +310,21 @@ TEST(a_dead_node_is_named_and_a_damaged_packet_counted)
     fabric_settle(fabric);
     controller_node_died(&fabric->controller, 7, fabric->now_us);
     memset(fabric->told, 0, sizeof fabric->told);
-    dead_told = damaged_told = 0;
     assert_int_equal(controller_fetch(&fabric->controller, fabric->now_us), CONTROLLER_OK);
-    assert_int_equal(
-        router_send(&fabric->nodes[0].node->router, PACKET_RECORDS, ID_HOST, body, sizeof body - 1),
-        E_OK);
-    unsigned ends = 0;
-    for (unsigned round = 0; round < 100000 && !has_fetched(fabric); round++) {
+    while (!fabric->controller.fetch.lanes[0].heard) {
+        assert_false(has_fetched(fabric));
         fabric_round(fabric);
-        fabric->now_us += 100;
-        if (fabric->told[EVENT_RECORDS_END] != ends) {
-            ends = fabric->told[EVENT_RECORDS_END];
-            look(fabric);
-        }
     }
-    assert_true(has_fetched(fabric));
+    for (unsigned i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        assert_int_equal(
+            router_send(&fabric->nodes[0].node->router, PACKET_RECORDS, ID_HOST, body, cut[i]),
+            E_OK);
+    }
+    assert_true(fabric_run(fabric, has_fetched));
     assert_int_equal(fabric->told[EVENT_RECORDS_END], fabric->count);
+    assert_int_equal(fabric->fetched[FETCH_DEAD], 1);
+    assert_int_equal(fabric->fetched[FETCH_WHOLE], fabric->count - 1);
+    assert_int_equal(fabric->damaged, sizeof cut / sizeof cut[0]);
     assert_true(fabric->told[EVENT_RECORDS] >= fabric->count - 1);
     fabric_free(fabric);
 }
@@ -363,4 +352,210 @@ TEST(a_mark_is_kept_with_its_name_and_is_no_progress)
     mark(fabric, 0, "nobody");
     assert_null(node_recorder(fabric->nodes[0].node));
     fabric_free(fabric);
+}
+
+/* A blocked call: what it waits for never comes. */
+static void block(struct fabric *fabric, unsigned rank, uint32_t call, uint32_t argument)
+{
+    uint32_t arguments[4] = {argument, FABRIC_DATA};
+    int32_t result;
+
+    assert_int_equal(node_call(fabric->nodes[rank].node, fabric->now_us, call, arguments, &result),
+                     NODE_BLOCK);
+}
+
+/* Its only record of this kind that waits. */
+static struct node_record waiting_of(const struct fabric *fabric, unsigned rank,
+                                     enum record_kind kind)
+{
+    struct node_record found = {0};
+    size_t count;
+    struct node_record *records = records_of(fabric, rank, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].kind == kind && records[i].waits) {
+            assert_int_equal(found.kind, 0);
+            found = records[i];
+        }
+    }
+    assert_int_equal(found.kind, kind);
+    free(records);
+    return found;
+}
+
+/* Rank 0 waits for a send that rank 1 never takes, 1 for a message of 2, 2 in a barrier that 3 does
+ * not call, with another one behind it; 3 computes. */
+static void stand(struct fabric *fabric)
+{
+    struct ecube_abi_collective barrier = call_of(ECUBE_ALIGN, 0);
+    int32_t send = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 7, FABRIC_DATA, 5000);
+    int32_t receive = fabric_message(fabric, 1, ECUBE_CALL_RECEIVE, 2, 8, FABRIC_DATA, 300);
+
+    assert_int_equal(fabric_advance(fabric, 0, 2000), E_OK);
+    int32_t first = fabric_collective(fabric, 2, &barrier);
+    assert_true(fabric_collective(fabric, 2, &barrier) >= 0);
+    fabric_settle(fabric);
+    block(fabric, 0, ECUBE_CALL_WAIT, (uint32_t)send);
+    block(fabric, 1, ECUBE_CALL_WAIT, (uint32_t)receive);
+    block(fabric, 2, ECUBE_CALL_WAIT, (uint32_t)first);
+    fabric_settle(fabric);
+}
+
+static void check_stand(struct fabric *fabric)
+{
+    struct node_record send = waiting_of(fabric, 0, RECORD_MESSAGE);
+    assert_int_equal(send.about, RECORD_SENT);
+    assert_int_equal(send.waits, WAITED_RECEIVER);
+    assert_int_equal(send.peer, 1);
+    assert_int_equal(send.bytes, 5000);
+    assert_int_equal(send.begin_ns + 2000, fabric_clock(fabric, 0));
+    struct node_record call = waiting_of(fabric, 0, RECORD_PROGRAM);
+    assert_int_equal(call.waits, WAITED_CALL);
+    assert_int_equal(call.detail, WAIT_SEND);
+    assert_int_equal(call.peer, 1);
+    assert_int_equal(call.begin_ns, fabric_clock(fabric, 0));
+
+    struct node_record receive = waiting_of(fabric, 1, RECORD_MESSAGE);
+    assert_int_equal(receive.about, RECORD_RECEIVED);
+    assert_int_equal(receive.waits, WAITED_SENDER);
+    assert_int_equal(receive.peer, 2);
+    assert_int_equal(receive.tag, 8);
+    assert_int_equal(receive.bytes, 300);
+
+    unsigned behind = 0, entry = 0;
+    size_t count;
+    struct node_record *records = records_of(fabric, 2, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool collective = records[i].kind == RECORD_COLLECTIVE;
+        behind += collective && records[i].waits == WAITED_COLLECTIVE;
+        if (collective && records[i].waits == WAITED_NODE) {
+            entry++;
+            assert_int_equal(records[i].about, ECUBE_ALIGN);
+            assert_int_equal(records[i].peer, 3);
+        }
+    }
+    free(records);
+    assert_int_equal(behind, 1);
+    assert_int_equal(entry, 1);
+    assert_int_equal(waiting_of(fabric, 2, RECORD_PROGRAM).detail, WAIT_COLLECTIVE);
+    assert_int_equal(waiting_of(fabric, 3, RECORD_PROGRAM).waits, WAITED_END);
+}
+
+/* Whether the host stops the programs, or asks at once: they are the same. */
+TEST(what_is_open_when_a_run_ends_is_noted_with_what_it_waits_for)
+{
+    for (unsigned stopped = 0; stopped < 2; stopped++) {
+        for (uint64_t seed = 1; seed < 6; seed++) {
+            struct fabric *fabric = keeping("cube:2", seed, MANY);
+            stand(fabric);
+            if (stopped) {
+                fetch(fabric);
+            } else {
+                for (unsigned rank = 0; rank < fabric->count; rank++) {
+                    node_close_records(fabric->nodes[rank].node);
+                }
+            }
+            check_stand(fabric);
+            fabric_free(fabric);
+        }
+    }
+}
+
+TEST(messages_that_a_program_leaves_open_at_its_end_are_cancelled_there)
+{
+    struct fabric *fabric = keeping("cube:1", 9, MANY);
+    uint32_t arguments[4] = {0};
+    int32_t result;
+    size_t count;
+
+    assert_true(fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, 3, FABRIC_DATA, 40) >= 0);
+    assert_int_equal(fabric_advance(fabric, 0, 700), E_OK);
+    assert_int_equal(
+        node_call(fabric->nodes[0].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result),
+        NODE_END);
+    node_close_records(fabric->nodes[0].node);
+    struct node_record *records = records_of(fabric, 0, &count);
+    assert_int_equal(count_kind(records, count, RECORD_MESSAGE), 1);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(records[i].waits, 0);
+        if (records[i].kind == RECORD_MESSAGE) {
+            assert_int_equal(-records[i].status, E_CANCELLED);
+            assert_int_equal(records[i].end_ns, records[i].begin_ns + 700);
+        }
+    }
+    free(records);
+    fabric_free(fabric);
+}
+
+/* What a node's router and engine have open at this moment has a record that waits. */
+static void check_open(const struct fabric *fabric, unsigned rank, unsigned seen[RECORD_WAITS])
+{
+    struct node *node = fabric->nodes[rank].node;
+    const struct router *router = &node->router;
+    unsigned setups = 0, links = 0, sources = 0, collectives = 0;
+    bool active = engine_is_active(&node->engine);
+    size_t count;
+
+    for (unsigned port = 0; port < router->port_count; port++) {
+        setups += router->ports[port].setup_count;
+    }
+    node_close_records(node);
+    struct node_record *records = records_of(fabric, rank, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!records[i].waits) {
+            continue;
+        }
+        links += records[i].kind == RECORD_LINK && records[i].waits == WAITED_ANSWER;
+        sources += records[i].kind == RECORD_SOURCE;
+        collectives += records[i].kind == RECORD_COLLECTIVE;
+        seen[records[i].waits]++;
+    }
+    free(records);
+    assert_int_equal(links, setups);
+    assert_int_equal(sources, router->opening_count);
+    assert_int_equal(collectives, active);
+}
+
+/* All exchange, or all send rank 0 a long message. */
+static void set_out(struct fabric *fabric, bool messages)
+{
+    struct ecube_abi_collective call = call_of(ECUBE_EXCHANGE, 0);
+
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        int32_t made = E_OK;
+        if (!messages) {
+            made = fabric_collective(fabric, rank, &call);
+        } else if (rank > 0) {
+            assert_true(fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, (int32_t)rank, 0, FABRIC_DATA,
+                                       5000) >= 0);
+            made = fabric_message(fabric, rank, ECUBE_CALL_SEND, 0, 0, FABRIC_DATA, 5000);
+        }
+        assert_true(made >= 0);
+    }
+}
+
+/* A run that ends after so many rounds, at which circuits are anywhere on their way. */
+TEST(circuits_and_steps_on_their_way_are_noted_wherever_they_are)
+{
+    static const enum record_wait all[] = {WAITED_LINK,     WAITED_TURN, WAITED_ANSWER,
+                                           WAITED_RECEIVER, WAITED_PLAN, WAITED_SENDER,
+                                           WAITED_NODE,     WAITED_BYTES};
+    unsigned seen[RECORD_WAITS] = {0};
+
+    for (unsigned rounds = 0; rounds < 150; rounds++) {
+        struct fabric *fabric = keeping(rounds % 2 ? "ring:6" : "cube:3", rounds + 1, MANY);
+        set_out(fabric, rounds % 3 == 2);
+        for (unsigned round = 0; round < rounds; round++) {
+            fabric_round(fabric);
+        }
+        for (unsigned rank = 0; rank < fabric->count; rank++) {
+            check_open(fabric, rank, seen);
+        }
+        fabric_free(fabric);
+    }
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (!seen[all[i]]) {
+            fail_msg("nothing has waited for %u", all[i]);
+        }
+    }
 }

@@ -57,6 +57,21 @@ loads() {
     [ -s one ] && cmp one two || fail "another timeline of the second load"
 }
 
+# What waits for ever when a run ends is in both timelines, from its begin to their end.
+waits() {
+    may_time_out=yes
+    for network in ring:4 cube:3; do
+        tool run --network "$network" --trace qemu.json "$examples/circle.elf" receive
+        [ "$status" -eq 124 ] || { cat err; fail "status $status of programs that stand"; }
+        tool sim --network "$network" --trace sim.json "$examples/circle.so" receive
+        "$trace_events" qemu.json | LC_ALL=C sort >qemu || fail "no timeline of the run"
+        "$trace_events" sim.json | LC_ALL=C sort >sim || fail "no timeline of the simulation"
+        cmp qemu sim || { diff qemu sim | head -n 20; fail "$network: other things wait in the simulation"; }
+        grep -q '^node 1 program 0 from 2 message, waits: sender 0 b waiting ' qemu || { cat qemu; fail "no receive that waits"; }
+        grep -q '^node 1 program 0 waits: receive from 2 [1-9][0-9]* X waiting ' qemu || { cat qemu; fail "no program that waits"; }
+    done
+}
+
 # However a run ends, what the nodes have noted is shown.
 failed_runs() {
     status=0
@@ -90,6 +105,7 @@ check "a run on QEMU nodes has the simulator's timeline" same_as_the_simulator
 check "model times are those without --trace" times_are_those_without
 check "marks of a program are in the timeline" marks
 check "each load has a timeline of its own" loads
+check "what waits when a run ends is in both timelines" waits
 check "a run that fails has one, and says whose records are missing" failed_runs
 check "a file that cannot be written is told" bad_files
 cases_done
