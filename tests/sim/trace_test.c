@@ -14,6 +14,8 @@
 
 #include "node/sha256.h"
 #include "tests/sim/simulation.h"
+#include "trace/timeline.h"
+#include "wire/record.h"
 
 /* What a timeline holds. */
 struct seen {
@@ -355,4 +357,75 @@ TEST(an_abandoned_file_is_whole)
     json_decref(root);
     sim_free(sim);
     close(options.trace_fd);
+}
+
+/* A byte of those that matter: quotes, backslashes, control bytes, what UTF-8 begins with. */
+static uint8_t drawn_byte(uint64_t *state)
+{
+    static const uint8_t odd[] = {'"',  '\\', 0x01, '\n', 0x1f, 0x7f, 0x80, 0xbf, 0xc1, 0xc3,
+                                  0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff, 'a',  '/'};
+
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint32_t draw = (uint32_t)(*state >> 33);
+    return draw % 4 ? odd[draw / 4 % sizeof odd] : (uint8_t)(draw / 4 % UINT8_MAX + 1);
+}
+
+/* What a mark's name becomes in the file, as a reader of JSON has it; to be freed. */
+static json_t *mark_in_file(const char *name)
+{
+    struct sim_options options = simulation(1, SIM_BARRIER, 0);
+    struct node_record mark = {.kind = RECORD_MARK, .begin_ns = 5};
+    char path[64];
+    json_t *found = NULL, *event;
+    size_t i;
+    int fd = memfd_create("trace", MFD_CLOEXEC);
+
+    assert_true(fd >= 0);
+    struct timeline *timeline = timeline_make(fd, &options.network, &options.profile, "");
+    assert_non_null(timeline);
+    memcpy(mark.name, name, strlen(name) + 1);
+    timeline_record(timeline, 1, &mark);
+    assert_int_equal(timeline_end(timeline).error, 0);
+    timeline_free(timeline);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    json_array_foreach(json_object_get(root, "traceEvents"), i, event)
+    {
+        const char *category = json_string_value(json_object_get(event, "cat"));
+        if (category && strcmp(category, "mark") == 0) {
+            assert_null(found);
+            found = json_incref(json_object_get(event, "name"));
+        }
+    }
+    json_decref(root);
+    close(fd);
+    assert_non_null(found);
+    return found;
+}
+
+/* Names of programs may hold anything: what is UTF-8 is read as it was set, of the rest what is. */
+TEST(a_mark_has_its_name_whatever_bytes_that_has)
+{
+    uint64_t draws = 1;
+    unsigned whole = 0, cut = 0;
+
+    for (unsigned round = 0; round < 3000; round++) {
+        char name[ECUBE_NAME_MAX] = {0};
+        unsigned bytes = 1 + round % (ECUBE_NAME_MAX - 1);
+        for (unsigned i = 0; i < bytes; i++) {
+            name[i] = (char)drawn_byte(&draws);
+        }
+        json_t *given = json_string(name), *found = mark_in_file(name);
+        if (given) {
+            assert_true(json_equal(given, found));
+            whole++;
+        } else {
+            assert_non_null(strchr(json_string_value(found), '?'));
+            cut++;
+        }
+        json_decref(given);
+        json_decref(found);
+    }
+    assert_true(whole > 100 && cut > 100);
 }
