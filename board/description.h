@@ -51,9 +51,10 @@ struct board {
     const char *shared_device;
     uint32_t ram_base, ram_bytes;
     uint32_t kernel_base, kernel_end;
-    uint32_t stack_base, stack_top; /* a program's memory begins with its stack, */
-    uint32_t image_base, image_end; /* and holds its image, data and heap there */
-    uint32_t wake;                  /* of the interrupt controller: ecube-jtag's --wake */
+    uint32_t stack_base, stack_top;     /* a program's memory begins with its stack, */
+    uint32_t image_base, image_end;     /* and holds its image, data and heap there */
+    uint32_t record_base, record_bytes; /* where a node keeps its records; 0 bytes: it keeps none */
+    uint32_t wake;                      /* of the interrupt controller: ecube-jtag's --wake */
     /* What debuggers can reach on a node's bus: elsewhere the emulator says nothing of an access in
      * vain. */
     const struct board_range *bus;

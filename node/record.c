@@ -24,9 +24,9 @@
 
 void record_begin(struct node *node, uint32_t records)
 {
-    node->recording = (struct recording){.recorder = recorder_begin(node->config.records,
-                                                                    node->config.records_bytes,
-                                                                    records, &node->router)};
+    node->recording = (struct recording){
+        .recorder = recorder_begin(node->config.records, node->config.records_bytes, records,
+                                   node->load.generation, &node->router)};
 }
 
 void node_record(struct node *node, uint32_t records)

@@ -18,7 +18,7 @@ uint64_t recorder_bytes(uint32_t records)
     return sizeof(struct recorder) + (uint64_t)records * sizeof(struct node_record);
 }
 
-struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
+struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records, uint8_t generation,
                                 struct router *router)
 {
     struct recorder *recorder = memory;
@@ -29,6 +29,9 @@ struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
     }
     uint64_t room = (bytes - sizeof *recorder) / sizeof(struct node_record);
     memset(recorder, 0, sizeof *recorder);
+    recorder->sign = RECORD_RING_SIGN;
+    recorder->generation = generation;
+    recorder->at = sizeof *recorder;
     recorder->records = (struct node_record *)(recorder + 1);
     recorder->room = room < records ? (uint32_t)room : records;
     recorder_open(recorder, router);
@@ -39,19 +42,24 @@ void recorder_open(struct recorder *recorder, struct router *router)
 {
     router->recorder = recorder;
     for (unsigned port = 0; port < router->port_count; port++) {
-        recorder->links[port] = (struct recorder_link){.before = router->ports[port].setup_count};
+        const struct channel *channel = &router->ports[port].channel;
+        recorder->links[port] = (struct recorder_link){.before = router->ports[port].setup_count,
+                                                       .frames = channel->frames_sent,
+                                                       .repeats = channel->counters.retransmissions,
+                                                       .damaged = channel->counters.damaged};
     }
 }
 
 void recorder_write(struct recorder *recorder, const struct node_record *record)
 {
-    struct node_record *at = &recorder->records[recorder->written++ % recorder->room];
+    struct node_record *at = &recorder->records[recorder->written % recorder->room];
 
     *at = *record;
     if (record->kind != RECORD_MARK) {
         at->flow_ns = clock_max(at->begin_ns, at->flow_ns);
         at->end_ns = clock_max(at->flow_ns, at->end_ns);
     }
+    recorder->written++;
 }
 
 void recorder_step_over(struct recorder *recorder)
@@ -281,11 +289,28 @@ static void close_sources(struct router *router)
     }
 }
 
+static void close_frames(struct router *router)
+{
+    for (unsigned port = 0; port < router->port_count; port++) {
+        const struct recorder_link *link = &router->recorder->links[port];
+        const struct channel *channel = &router->ports[port].channel;
+        struct node_record record = {.kind = RECORD_FRAMES,
+                                     .port = (uint8_t)port,
+                                     .bytes = channel->frames_sent - link->frames,
+                                     .tag = channel->counters.retransmissions - link->repeats,
+                                     .detail = channel->counters.damaged - link->damaged};
+        if (record.tag || record.detail) {
+            recorder_write(router->recorder, &record);
+        }
+    }
+}
+
 void recorder_close(struct router *router)
 {
     recorder_step_over(router->recorder);
     close_sources(router);
     close_links(router);
     close_held(router);
+    close_frames(router);
     router->recorder = NULL;
 }

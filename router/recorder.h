@@ -18,6 +18,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "router/port.h"
@@ -31,22 +32,31 @@ struct recorder_link {
     uint8_t before; /* set-ups from before the recorder began, which are answered first */
     uint8_t first, count;
     struct node_record passing[CIRCUITS_MAX];
+    uint32_t frames, repeats, damaged; /* of the channel, when the recorder began */
 };
 
+/* Its head is as in wire/record.h. */
 struct recorder {
-    struct node_record *records;
-    uint32_t room;
+    uint32_t sign, generation;
     uint64_t written;
+    uint32_t room, at;
+    struct node_record *records;
     struct node_record step; /* of the collective under way: its rows so far; kind 0: none */
     struct recorder_link links[PORTS_MAX];
 };
+
+_Static_assert(offsetof(struct recorder, generation) == 4 &&
+                   offsetof(struct recorder, written) == 8 &&
+                   offsetof(struct recorder, room) == 16 && offsetof(struct recorder, at) == 20,
+               "debuggers find them there");
 
 /* Bytes of memory for so many records. */
 uint64_t recorder_bytes(uint32_t records);
 
 /* A router's, which begins with an empty ring of at most so many records, as far as the memory
- * goes; that begins at a multiple of 8. NULL: there is room for none. */
-struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records,
+ * goes; that begins at a multiple of 8. Of the program of that generation. NULL: there is room for
+ * none. */
+struct recorder *recorder_begin(void *memory, uint64_t bytes, uint32_t records, uint8_t generation,
                                 struct router *router);
 
 /* Adds a record. One whose times go back, for a neighbour has said so, gets times that do not. */
@@ -82,7 +92,8 @@ void recorder_sink(struct router *router, unsigned port, const struct circuit_si
                    uint64_t start_ns, uint64_t done_ns);
 
 /* The run is over: adds the circuits that are not, at their source, on their links, and at their
- * receiver, with what they wait for. Nothing more is noted. */
+ * receiver, with what they wait for; and the frames of links that had to repair some. Nothing more
+ * is noted. */
 void recorder_close(struct router *router);
 /* Notes again, behind what is there. */
 void recorder_open(struct recorder *recorder, struct router *router);

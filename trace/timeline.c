@@ -31,6 +31,7 @@ enum {
     THREAD_PHASES = 1,
     THREAD_MEASUREMENTS,
     THREAD_FAULTS,
+    THREAD_FRAMES,
     THREAD_NODES, /* so many for each node: */
     NODE_PROGRAM = 0,
     NODE_COLLECTIVES,
@@ -69,6 +70,7 @@ struct timeline {
 static const struct trace_track phase_track = {PROCESS_MACHINE, THREAD_PHASES};
 static const struct trace_track measurement_track = {PROCESS_MACHINE, THREAD_MEASUREMENTS};
 static const struct trace_track fault_track = {PROCESS_MACHINE, THREAD_FAULTS};
+static const struct trace_track frame_track = {PROCESS_MACHINE, THREAD_FRAMES};
 
 _Static_assert((int)NODE_TRACKS < 64, "a bit for each");
 
@@ -105,17 +107,24 @@ static uint32_t peer_at(const struct timeline *timeline, uint32_t node, unsigned
     return port < network->ports ? network_neighbour(network, node, port) : ID_HOST;
 }
 
+static void link_name(const struct timeline *timeline, uint32_t node, unsigned port, char name[40])
+{
+    char from[16], to[16];
+
+    snprintf(name, 40, "%s>%s", actor_name(timeline, node, from),
+             actor_name(timeline, peer_at(timeline, node, port), to));
+}
+
 static void name_track(struct timeline *timeline, struct trace_track track, uint32_t node,
                        unsigned number)
 {
     static const char *const names[] = {"program", "collectives", "steps", "circuits"};
-    char from[16], to[16], name[40];
+    char name[40];
 
     if (number < NODE_LINKS) {
         snprintf(name, sizeof name, "%s", names[number]);
     } else {
-        snprintf(name, sizeof name, "%s>%s", actor_name(timeline, node, from),
-                 actor_name(timeline, peer_at(timeline, node, number - NODE_LINKS), to));
+        link_name(timeline, node, number - NODE_LINKS, name);
     }
     trace_file_name_thread(&timeline->file, track, name, number);
 }
@@ -469,6 +478,19 @@ static void keep_wait(struct timeline *timeline, uint32_t node, const struct nod
     timeline->waiting[timeline->wait_count++] = (struct timeline_wait){node, *record};
 }
 
+/* They have no model time: they stand at the end of the run. */
+static void add_frames(struct timeline *timeline, const struct timeline_wait *link)
+{
+    char name[40];
+    struct trace_slice at = {
+        .track = frame_track, .name = name, .category = "frames", .start_ns = timeline->last_ns};
+
+    link_name(timeline, link->node, link->record.port, name);
+    trace_file_instant(&timeline->file, &at, 't',
+                       "\"frames\":%" PRIu32 ",\"repeats\":%" PRIu32 ",\"damaged\":%" PRIu32,
+                       link->record.bytes, link->record.tag, link->record.detail);
+}
+
 static void add_waits(struct timeline *timeline)
 {
     uint64_t last_ns = timeline->last_ns;
@@ -476,7 +498,11 @@ static void add_waits(struct timeline *timeline)
     uint64_t end_ns = last_ns + clock_max(run_ns / WAITS_SHARE, WAITS_MIN_NS);
 
     for (size_t i = 0; i < timeline->wait_count; i++) {
-        add_wait(timeline, &timeline->waiting[i], end_ns);
+        if (timeline->waiting[i].record.kind == RECORD_FRAMES) {
+            add_frames(timeline, &timeline->waiting[i]);
+        } else {
+            add_wait(timeline, &timeline->waiting[i], end_ns);
+        }
     }
     timeline->wait_count = 0;
 }
@@ -485,7 +511,7 @@ void timeline_record(struct timeline *timeline, uint32_t node, const struct node
 {
     timeline->last_ns = clock_max(timeline->last_ns,
                                   record->kind == RECORD_MARK ? record->begin_ns : record->end_ns);
-    if (record->waits && record->kind != RECORD_MARK) {
+    if ((record->waits && record->kind != RECORD_MARK) || record->kind == RECORD_FRAMES) {
         keep_wait(timeline, node, record);
         return;
     }
@@ -585,6 +611,7 @@ struct timeline *timeline_make(int fd, const struct network *network, const stru
     trace_file_name_thread(&timeline->file, phase_track, "phases", 0);
     trace_file_name_thread(&timeline->file, measurement_track, "measurements", 1);
     trace_file_name_thread(&timeline->file, fault_track, "faults", 2);
+    trace_file_name_thread(&timeline->file, frame_track, "frames", 3);
     return timeline;
 }
 

@@ -33,6 +33,8 @@
  *               waits: in a call that has not returned. detail: enum wait_kind (report.h); of a
  *               message, peer: a rank; tag; bytes
  *   MARK        begin: set; name: in place of flow to bytes
+ *   FRAMES      of a link, in wall time, where any was sent once more or came damaged since START.
+ *               port; bytes: frames sent; tag: sent once more; detail: damaged ones that came
  *
  *   flags       of a circuit: enum open_flag of its OPEN
  *   status      0, or why not: a negative status (drivers/status.h) with its sign changed
@@ -60,6 +62,11 @@
  *
  * Each question is credit for `count` records, so that no node floods the links near the host.
  *
+ * In a node's memory, where that of its records begins, a debugger finds their ring:
+ *
+ *   0 sign u32 | 4 generation u32 of the program | 8 written u64 | 16 room u32 | 20 at u32: record
+ *   number n lies at + n % room * RECORD_BYTES bytes from here
+ *
  * Units    ns of model time; bytes
  * Context  any; pure. Unpacking is false for what is too short, or cannot be
  */
@@ -85,6 +92,7 @@ enum record_kind {
     RECORD_MESSAGE = 6,
     RECORD_PROGRAM = 7,
     RECORD_MARK = 8,
+    RECORD_FRAMES = 9,
     RECORD_KINDS
 };
 
@@ -125,6 +133,8 @@ enum {
     RECORD_NAME_AT = 24,
     RECORDS_ASK_BYTES = 12,
     RECORDS_HEADER_BYTES = 20,
+    RECORD_RING_BYTES = 24,
+    RECORD_RING_SIGN = 0x72636563, /* "cecr" */
     RECORDS_PACKET_MAX = (PACKET_BODY_MAX - RECORDS_HEADER_BYTES) / RECORD_BYTES
 };
 
@@ -248,4 +258,18 @@ static inline bool records_unpack(const uint8_t *body, uint32_t bytes, struct re
                                      .records = body + RECORDS_HEADER_BYTES};
     return records->first <= records->written &&
            records->count <= records->written - records->first;
+}
+
+struct record_ring {
+    uint64_t written;
+    uint32_t room, at;
+};
+
+/* False: it is none, or another program's. */
+static inline bool record_ring_unpack(const uint8_t *bytes, uint8_t generation,
+                                      struct record_ring *ring)
+{
+    *ring = (struct record_ring){
+        .written = get64(bytes + 8), .room = get32(bytes + 16), .at = get32(bytes + 20)};
+    return get32(bytes) == RECORD_RING_SIGN && get32(bytes + 4) == generation && ring->room > 0;
 }

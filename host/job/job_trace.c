@@ -96,30 +96,69 @@ bool job_trace_begin(struct job_trace *trace, const struct network *network,
     return trace->nodes && trace->timeline;
 }
 
-static void take_records(struct job_trace *trace, const struct controller_event *event)
+static void take_records(struct job_trace *trace, uint32_t node, const uint8_t *records,
+                         uint32_t count)
 {
     struct node_record record;
 
-    for (uint32_t at = 0; at < event->bytes; at += RECORD_BYTES) {
-        if (record_unpack(event->body + at, &record)) {
-            timeline_record(trace->timeline, event->rank, &record);
+    trace->nodes[node].came += count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (record_unpack(records + (size_t)i * RECORD_BYTES, &record)) {
+            timeline_record(trace->timeline, node, &record);
         } else {
             trace->damaged++;
         }
     }
 }
 
-void job_trace_take(struct job_trace *trace, const struct controller_event *event)
+static void take_fault(struct job_trace *trace, const struct controller_event *event,
+                       uint64_t now_us)
 {
-    if (event->kind == EVENT_LOADED) {
+    if (trace->loaded_us && trace->fault_count < JOB_TRACE_FAULTS) {
+        trace->faults[trace->fault_count++] = (struct job_trace_fault){
+            event->kind, event->rank, event->peer, now_us - trace->loaded_us};
+    }
+}
+
+void job_trace_take(struct job_trace *trace, const struct controller_event *event, uint64_t now_us)
+{
+    switch (event->kind) {
+    case EVENT_LOADED:
         trace->base_ns = event->base_ns;
         trace->loaded_ns = event->model_ns;
-    } else if (trace->timeline && event->kind == EVENT_RECORDS) {
-        take_records(trace, event);
+        trace->loaded_us = now_us;
+        break;
+    case EVENT_NODE_DIED:
+    case EVENT_LINK_DIED:
+    case EVENT_FAULT: take_fault(trace, event, now_us); break;
+    default: break;
+    }
+    if (trace->timeline && event->kind == EVENT_RECORDS) {
+        take_records(trace, event->rank, event->body, event->bytes / (uint32_t)RECORD_BYTES);
     } else if (trace->timeline && event->kind == EVENT_RECORDS_END) {
-        trace->nodes[event->rank] = (struct job_trace_node){event->records.lost, event->reason};
+        trace->nodes[event->rank].lost = event->records.lost;
+        trace->nodes[event->rank].end = event->reason;
         trace->damaged += event->records.damaged;
     }
+}
+
+bool job_trace_lacks(const struct job_trace *trace, uint32_t node)
+{
+    return trace->nodes[node].end == FETCH_SILENT;
+}
+
+/* Without what has come before the node fell silent. */
+void job_trace_remember(struct job_trace *trace, uint32_t node, const uint8_t *records,
+                        uint32_t count, uint64_t lost)
+{
+    struct job_trace_node *entry = &trace->nodes[node];
+    uint64_t next = entry->lost + entry->came;
+    uint64_t known = next > lost ? next - lost : 0;
+
+    known = known < count ? known : count;
+    entry->lost = entry->came ? entry->lost : lost;
+    entry->end = JOB_TRACE_READ;
+    take_records(trace, node, records + known * RECORD_BYTES, count - (uint32_t)known);
 }
 
 /* Ranks whose records have ended in this way; to be freed. */
@@ -152,6 +191,47 @@ static void tell_missing(struct job_trace *trace, uint8_t end, const char *why,
                        why);
     }
     free(ranks);
+}
+
+/* It stays a node that something is wrong with. */
+static void tell_read(struct job_trace *trace, struct teller *teller)
+{
+    struct ranks *ranks = ranks_of(trace, JOB_TRACE_READ);
+    char text[RANKS_TEXT_MAX];
+
+    if (ranks->count > 0) {
+        ranks_text(ranks, text);
+        tell_trouble(
+            teller, ranks_members("records-read", ranks),
+            "the records of %s are out of its memory, by its debugger: it does not answer; "
+            "what was open there is not in the trace",
+            text);
+    }
+    free(ranks);
+}
+
+/* The host knows no model time of them: they stand at the end, and say when they were heard of. */
+static void add_faults(struct job_trace *trace)
+{
+    const struct network *network = trace->network;
+
+    for (unsigned i = 0; i < trace->fault_count; i++) {
+        const struct job_trace_fault *fault = &trace->faults[i];
+        uint32_t rank = network_rank(network, fault->node);
+        char name[64];
+        if (fault->kind == EVENT_LINK_DIED && fault->peer < network->nodes) {
+            snprintf(name, sizeof name, "link %u-%u died", (unsigned)rank,
+                     (unsigned)network_rank(network, fault->peer));
+        } else if (fault->kind == EVENT_LINK_DIED) {
+            snprintf(name, sizeof name, "link host-%u died", (unsigned)rank);
+        } else {
+            snprintf(name, sizeof name, "%s %u %s",
+                     fault->kind == EVENT_FAULT ? "program of rank" : "node", (unsigned)rank,
+                     fault->kind == EVENT_FAULT ? "failed" : "died");
+        }
+        timeline_fault(trace->timeline, name, timeline_last_ns(trace->timeline),
+                       "\"wall_us\":%" PRIu64, fault->wall_us);
+    }
 }
 
 static uint64_t lost_of(const struct job_trace *trace)
@@ -199,6 +279,8 @@ int job_trace_end(struct job_trace *trace, uint64_t boot_us, uint64_t load_us, u
     timeline_phase(timeline, "boot", 0, 0, boot_us);
     timeline_phase(timeline, "download", trace->base_ns, trace->loaded_ns, load_us);
     timeline_phase(timeline, "run", trace->loaded_ns, timeline_last_ns(timeline), run_us);
+    add_faults(trace);
+    tell_read(trace, teller);
     tell_missing(trace, FETCH_DEAD, "the node is dead", teller);
     tell_missing(trace, FETCH_HALTED, "a debugger has halted the node", teller);
     tell_missing(trace, FETCH_SILENT, "the node does not answer", teller);
@@ -237,7 +319,7 @@ json_t *job_trace_describe(const struct job_trace *trace)
         snprintf(digest + 2 * i, 3, "%02x", trace->result.digest[i]);
     }
     for (uint32_t node = 0; node < trace->network->nodes; node++) {
-        if (trace->nodes[node].end != FETCH_WHOLE) {
+        if (trace->nodes[node].end != FETCH_WHOLE && trace->nodes[node].end != JOB_TRACE_READ) {
             json_array_append_new(missing, json_integer(node));
         }
     }

@@ -21,11 +21,23 @@
 #include "network/network.h"
 #include "trace/timeline.h"
 
-enum { JOB_TRACE_RECORDS = 131072 /* that a node is asked to keep, as far as it has memory */ };
+enum {
+    JOB_TRACE_RECORDS = 131072, /* that a node is asked to keep, as far as it has memory */
+    JOB_TRACE_FAULTS = 64       /* the first ones are on the timeline */
+};
+
+enum { JOB_TRACE_READ = 100 /* beside enum fetch_end: out of the node's memory */ };
 
 struct job_trace_node {
-    uint64_t lost;
+    uint64_t lost, came;
     uint8_t end; /* enum fetch_end; 0: nothing is known of it */
+};
+
+/* What has gone wrong in the run: a node or link has died, a program has failed. */
+struct job_trace_fault {
+    enum event_kind kind;
+    uint32_t node, peer;
+    uint64_t wall_us; /* since the run began */
 };
 
 struct job_trace {
@@ -37,6 +49,9 @@ struct job_trace {
     struct job_trace_node *nodes;
     uint32_t damaged;            /* records and packets */
     uint64_t base_ns, loaded_ns; /* of the download */
+    uint64_t loaded_us;
+    struct job_trace_fault faults[JOB_TRACE_FAULTS];
+    unsigned fault_count;
     struct trace_result result;
     bool written;
 };
@@ -57,8 +72,12 @@ static inline bool job_trace_wanted(const struct job_trace *trace)
 /* The records will come: false when there is no memory. */
 bool job_trace_begin(struct job_trace *trace, const struct network *network,
                      const struct profile *profile);
-/* EVENT_LOADED, EVENT_RECORDS and EVENT_RECORDS_END. */
-void job_trace_take(struct job_trace *trace, const struct controller_event *event);
+/* EVENT_LOADED, what goes wrong in the run, EVENT_RECORDS and EVENT_RECORDS_END. */
+void job_trace_take(struct job_trace *trace, const struct controller_event *event, uint64_t now_us);
+/* Whether a node does not answer; its records, out of its memory. */
+bool job_trace_lacks(const struct job_trace *trace, uint32_t node);
+void job_trace_remember(struct job_trace *trace, uint32_t node, const uint8_t *records,
+                        uint32_t count, uint64_t lost);
 /* All that comes has come: completes the file, and tells what is missing. Returns the exit status
  * that it makes. */
 int job_trace_end(struct job_trace *trace, uint64_t boot_us, uint64_t load_us, uint64_t run_us,

@@ -318,11 +318,82 @@ static void end_fetch(struct machine *machine)
 
     controller_fetch_stop(&machine->controller);
     machine->fetching = false;
+    atomic_store(&machine->aside.stop, true); /* memory that is still read is not waited for */
     int written =
         job_trace_end(&job->trace, machine->boot_us, job->wall_us, job->run_us, &machine->teller);
     status = status ? status : written;
     if (!machine->gathers || !begin_gather(machine, status)) {
         end_job(machine, status);
+    }
+}
+
+static void free_memories(struct machine *machine)
+{
+    for (uint32_t i = 0; i < machine->memory_count; i++) {
+        free(machine->memories[i].records);
+    }
+    free(machine->memories);
+    machine->memories = NULL;
+    machine->memory_count = 0;
+}
+
+/* On a thread of the loop's, which has nothing of the job. What cannot be read stays missing. */
+static void read_memories(uv_work_t *work)
+{
+    struct machine *machine = work->data;
+    struct aside *aside = &machine->aside;
+    struct message message;
+
+    for (uint32_t i = 0; i < machine->memory_count && !atomic_load(&aside->stop); i++) {
+        (void)record_memory_read(&machine->memories[i], machine->rundir,
+                                 machine->controller.generation, &aside->stop, &message);
+    }
+}
+
+static void on_memories_read(uv_work_t *work, int status)
+{
+    struct machine *machine = work->data;
+
+    (void)status;
+    machine->aside.active = false;
+    for (uint32_t i = 0; machine->fetching && i < machine->memory_count; i++) {
+        const struct record_memory *memory = &machine->memories[i];
+        if (memory->records) {
+            job_trace_remember(&machine->job.trace, memory->node, memory->records, memory->count,
+                               memory->lost);
+        }
+    }
+    free_memories(machine);
+    if (machine->fetching && machine->handles_open) {
+        end_fetch(machine);
+        pump(machine);
+    }
+}
+
+/* All have been asked: reads the memory of those that live and have not answered. False: there are
+ * none. */
+static bool begin_reading(struct machine *machine)
+{
+    uint32_t nodes = nodes_of(machine);
+
+    machine->memories = calloc(nodes, sizeof *machine->memories);
+    for (uint32_t node = 0; machine->memories && node < nodes; node++) {
+        if (job_trace_lacks(&machine->job.trace, node) && !machine->programs.nodes[node].dead) {
+            machine->memories[machine->memory_count++].node = node;
+        }
+    }
+    if (machine->memory_count == 0) {
+        free_memories(machine);
+        return false;
+    }
+    do_aside(machine, ASIDE_READS, read_memories, on_memories_read);
+    return true;
+}
+
+static void take_fetched(struct machine *machine)
+{
+    if (!begin_reading(machine)) {
+        end_fetch(machine);
     }
 }
 
@@ -439,7 +510,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
     programs_take(&machine->programs, event, now_us());
     traffic_take(&machine->traffic, event);
     announce_event(machine, event);
-    job_trace_take(&machine->job.trace, event);
+    job_trace_take(&machine->job.trace, event, now_us());
     switch (event->kind) {
     case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
     case EVENT_BOOTED: take_boot(machine); break;
@@ -451,7 +522,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
             tell_progress(&machine->teller, "trace", event->done, nodes_of(machine));
         }
         break;
-    case EVENT_FETCHED: end_fetch(machine); break;
+    case EVENT_FETCHED: take_fetched(machine); break;
     case EVENT_MEASURED: take_measured(machine, event); break;
     case EVENT_GATHERED: take_gathered(machine, event); break;
     case EVENT_GATHER_FAILED:
@@ -1054,6 +1125,7 @@ int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine
                                 .target = *target,
                                 .network = options->network,
                                 .start_us = now_us()};
+    snprintf(machine->rundir, sizeof machine->rundir, "%s", rundir->path);
     machine->teller = (struct teller){.context = owner->context,
                                       .emit = owner->emit,
                                       .print = owner->print,

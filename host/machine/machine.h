@@ -32,6 +32,7 @@
 #include "host/machine/launcher.h"
 #include "host/machine/meeting.h"
 #include "host/console/message.h"
+#include "host/machine/record_memory.h"
 #include "host/machine/rundir.h"
 #include "host/profile/profiles.h"
 #include "host/computer/target.h"
@@ -93,10 +94,10 @@ struct machine_owner {
     void (*met)(void *context, json_t *event);
 };
 
-enum aside_kind { ASIDE_FILLS, ASIDE_WRITES };
+enum aside_kind { ASIDE_FILLS, ASIDE_WRITES, ASIDE_READS };
 
-/* The data of a load are read and hashed on a thread, and so are outputs written, for the machine
- * must be looked after meanwhile. */
+/* The data of a load are read and hashed on a thread, and so are outputs written, and records read
+ * from the memory of nodes, for the machine must be looked after meanwhile. */
 struct aside {
     uv_work_t work;
     enum aside_kind kind;
@@ -147,10 +148,13 @@ struct machine {
     struct job job;
     bool job_held; /* job holds memory, and no thread has it */
     struct aside aside;
-    bool fetching;      /* the records of the run that is over; then it goes on with */
-    bool gathers;       /* its outputs, or it ends: */
-    int fetched_status; /* that of the run */
-    struct job sent;    /* an earlier one, whose memory circuits may still read */
+    bool fetching;                  /* the records of the run that is over; then it goes on with */
+    bool gathers;                   /* its outputs, or it ends: */
+    int fetched_status;             /* that of the run */
+    struct record_memory *memories; /* of nodes that do not answer, while a thread reads them */
+    uint32_t memory_count;
+    char rundir[RUNDIR_PATH_MAX];
+    struct job sent; /* an earlier one, whose memory circuits may still read */
     bool sent_held;
     struct meeting meeting;
 };

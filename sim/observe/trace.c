@@ -77,7 +77,7 @@ void trace_begin_host(struct sim *sim)
     if (trace) {
         struct router *router = &sim->host.controller.router;
         trace->host = recorder_begin(trace->memory + sim->count * trace->actor_bytes,
-                                     trace->actor_bytes, ROOM, router);
+                                     trace->actor_bytes, ROOM, 0, router);
     }
 }
 

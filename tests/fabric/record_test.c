@@ -559,3 +559,63 @@ TEST(circuits_and_steps_on_their_way_are_noted_wherever_they_are)
         }
     }
 }
+
+/* What a link's channel has counted since the load, of a node that has begun to note then. */
+static void check_frames(const struct fabric *fabric, unsigned rank,
+                         const struct channel_counters before[PORTS_MAX], unsigned *told)
+{
+    const struct router *router = &fabric->nodes[rank].node->router;
+    uint32_t found = 0;
+    size_t count;
+
+    node_close_records(fabric->nodes[rank].node);
+    struct node_record *records = records_of(fabric, rank, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].kind != RECORD_FRAMES) {
+            continue;
+        }
+        unsigned port = records[i].port;
+        const struct channel_counters *now = &router->ports[port].channel.counters;
+        assert_true(port < router->port_count && !(found >> port & 1));
+        found |= UINT32_C(1) << port;
+        assert_int_equal(records[i].tag, now->retransmissions - before[port].retransmissions);
+        assert_int_equal(records[i].detail, now->damaged - before[port].damaged);
+        assert_true(records[i].bytes >= records[i].tag);
+    }
+    free(records);
+    for (unsigned port = 0; port < router->port_count; port++) {
+        const struct channel_counters *now = &router->ports[port].channel.counters;
+        bool any = now->retransmissions != before[port].retransmissions ||
+                   now->damaged != before[port].damaged;
+        assert_int_equal(found >> port & 1, any);
+        *told += any;
+    }
+}
+
+TEST(links_whose_frames_were_repaired_in_the_run_are_noted)
+{
+    static struct channel_counters before[CLOCKS_MAX][PORTS_MAX];
+
+    for (uint32_t losses = 0; losses < 2; losses++) {
+        const struct memory_fault fault = {20000 * losses, 20000 * losses};
+        struct fabric *fabric = fabric_make_named("cube:3", DATA_BYTES, 11, fault, ipsc860);
+        unsigned told = 0;
+
+        controller_keep_records(&fabric->controller, MANY);
+        assert_true(fabric_start(fabric));
+        for (unsigned rank = 0; rank < fabric->count; rank++) {
+            for (unsigned port = 0; port < PORTS_MAX; port++) {
+                const struct router *router = &fabric->nodes[rank].node->router;
+                before[rank][port] = port < router->port_count
+                                         ? router->ports[port].channel.counters
+                                         : (struct channel_counters){0};
+            }
+        }
+        work(fabric);
+        for (unsigned rank = 0; rank < fabric->count; rank++) {
+            check_frames(fabric, rank, before[rank], &told);
+        }
+        assert_int_equal(told > 0, losses);
+        fabric_free(fabric);
+    }
+}

@@ -93,6 +93,23 @@ failed_runs() {
     grep -q '"name":"no records of rank 5"' trace.json || fail "no mark in the timeline"
 }
 
+# A node that no link leads to any more: its debugger reads its memory. Links that died are on the track of faults.
+cut_off() {
+    sizes="100 $(yes 65536 | head -n 60 | tr '\n' ' ')"
+    for cut in 300ms 1s 4s 15s; do
+        # shellcheck disable=SC2086
+        tool run --network ring:4 --cut 1-2@run+$cut --cut 2-3@run+$cut --trace trace.json --json result.json \
+            "$examples/complete_exchange.elf" $sizes
+        [ "$status" -eq 3 ] || { cat err; fail "status $status with a node that is cut off"; }
+        "$trace_events" trace.json >work || fail "no timeline"
+        ! grep -q '^node 2 ' work || break
+    done
+    grep -q '^node 2 steps .* step [0-9]' work || { cat err; fail "nothing of the node that is cut off"; }
+    words | grep -q 'the records of rank 2 are out of its memory' || { cat err; fail "not told"; }
+    [ "$("$json_get" result.json trace missing length)" = 0 ] || { cat result.json; fail "a node is missing"; }
+    grep -Eq '"name":"link (1-2|2-1|2-3|3-2) died","cat":"fault"' trace.json || fail "no fault in the timeline"
+}
+
 bad_files() {
     tool_fails 2 'cannot write the trace /no-such-directory/t.json' run --network cube:1 --trace /no-such-directory/t.json "$examples/hello.elf"
     tool_fails 2 'cannot write the trace /dev/full: No space left' run -q --network cube:1 --trace /dev/full "$examples/hello.elf"
@@ -107,5 +124,6 @@ check "marks of a program are in the timeline" marks
 check "each load has a timeline of its own" loads
 check "what waits when a run ends is in both timelines" waits
 check "a run that fails has one, and says whose records are missing" failed_runs
+check "a node that no link leads to is read by its debugger" cut_off
 check "a file that cannot be written is told" bad_files
 cases_done

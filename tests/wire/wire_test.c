@@ -612,6 +612,8 @@ TEST(records_are_laid_out_as_drawn_and_what_cannot_be_is_refused)
     static const uint8_t mark[RECORD_BYTES] = {
         RECORD_MARK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, U64(5), 't', 'u', 'r', 'n'};
     static const uint8_t ask[] = {U64(0x100000007), U16(300), 9, 0};
+    static const uint8_t head[] = {'c', 'e', 'c', 'r', U32(3), U64(0x200000001), U32(77), U32(88)};
+    struct record_ring ring;
     struct records_ask_body asked = {0x100000007, 300, 9};
     struct node_record record = {.kind = RECORD_LINK,
                                  .about = 1,
@@ -645,6 +647,16 @@ TEST(records_are_laid_out_as_drawn_and_what_cannot_be_is_refused)
     assert_memory_equal(raw, mark, sizeof mark);
     memset(raw + RECORD_NAME_AT, 'x', ECUBE_NAME_MAX);
     assert_false(record_unpack(raw, &unpacked));
+
+    assert_int_equal(sizeof head, RECORD_RING_BYTES);
+    assert_true(record_ring_unpack(head, 3, &ring));
+    assert_int_equal(ring.written, 0x200000001);
+    assert_int_equal(ring.room, 77);
+    assert_int_equal(ring.at, 88);
+    assert_false(record_ring_unpack(head, 4, &ring)); /* of another program */
+    memcpy(raw, head, sizeof head);
+    raw[0]++;
+    assert_false(record_ring_unpack(raw, 3, &ring));
 
     /* of no kind, for nothing, and back in time */
     memcpy(raw, link, sizeof link);
