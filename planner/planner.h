@@ -189,9 +189,10 @@ uint64_t plan_model_ns(const struct plan *plan, uint32_t bytes, uint32_t element
 struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
                                  const struct profile *profile);
 
-/* Begin and end of each circuit, in their order; of an invariant plan those of node 0. */
+/* When each circuit is issued, begins to flow and is done, in their order; of an invariant plan
+ * those of node 0. */
 struct plan_moment {
-    uint64_t begin_ns, done_ns;
+    uint64_t issue_ns, begin_ns, done_ns;
 };
 struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
                              const struct profile *profile, struct plan_moment *moments);

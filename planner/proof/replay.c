@@ -105,8 +105,8 @@ static struct plan_moment pass(struct replay *replay, const struct plan_circuit 
     struct clock *to = clock_of(replay, circuit->to, circuit->step);
     const struct profile *profile = replay->profile;
     uint64_t *links[UINT8_MAX];
-    uint64_t t =
-        set_up(replay, circuit, issue_of(from, circuit) + replay->scale * profile->xi_ns, links);
+    uint64_t issue = issue_of(from, circuit);
+    uint64_t t = set_up(replay, circuit, issue + replay->scale * profile->xi_ns, links);
     uint64_t hops = replay->scale * circuit->hops;
 
     t = clock_max(t, issue_of(to, circuit));
@@ -114,8 +114,8 @@ static struct plan_moment pass(struct replay *replay, const struct plan_circuit 
         t = clock_max(t,
                       clock_max(from->send_free[circuit->port], to->receive_free[circuit->port]));
     }
-    struct plan_moment moment = {t, t + (hops + elements ? hops + elements - replay->scale : 0) *
-                                            profile->element_ns};
+    uint64_t flow = (hops + elements ? hops + elements - replay->scale : 0) * profile->element_ns;
+    struct plan_moment moment = {issue, t, t + flow};
     for (unsigned hop = 0; hop < circuit->hops; hop++) {
         *links[hop] = moment.done_ns;
     }
@@ -211,10 +211,10 @@ static uint64_t replay_all(const struct plan *plan, uint32_t bytes, uint32_t ele
     begin(&replay);
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
-        struct plan_moment moment = {0, 0};
+        struct plan_moment moment = {0};
         if (is_copy(circuit)) {
             const struct clock *clock = clock_of(&replay, circuit->from, circuit->step);
-            moment.begin_ns = moment.done_ns = clock->ended_now;
+            moment.issue_ns = moment.begin_ns = moment.done_ns = clock->ended_now;
         } else {
             uint64_t moved = plan_circuit_bytes(plan, circuit, bytes, element_bytes);
             moment = pass(&replay, circuit, clock_elements(profile->element_bytes, moved));
