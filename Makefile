@@ -104,7 +104,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/bench,bench.c bench_compare.c bench_figure.c bench_rows.c) \
 	$(call in,host/command,algorithm.c command_line.c completion.c duration.c figure.c map_option.c options.c output.c plan_shelf.c process.c standard_input.c) \
 	$(call in,host/computer,available.c input_file.c placement.c target.c) \
-	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
+	$(call in,host/console,cell.c check.c choice.c fold.c kept.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
 		view.c) \
 	$(call in,host/debug,core.c debug.c openocd.c rsp_client.c) \
 	$(call in,host/job,data.c digest.c doing.c draft.c job.c job_list.c job_trace.c map_choice.c outputs.c pages.c programs.c records.c \

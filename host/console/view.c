@@ -85,6 +85,9 @@ void view_line(struct view *view, const struct line *line)
     char *text;
     size_t bytes;
 
+    if (view->kept) {
+        kept_add(view->kept, line);
+    }
     view_clear(view);
     /* In one piece to the sink: lines of different nodes must not mix, and a receipt is of a whole
      * line. Control characters are shown only on a terminal; a file gets the bytes as they are. */

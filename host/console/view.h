@@ -12,16 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/console/kept.h"
 #include "host/console/line.h"
 #include "host/console/sink.h"
 
 struct view {
     struct sink *sink;
-    bool quiet;          /* only what programs print, and troubles */
-    bool terminal;       /* standard error is one, ... */
-    bool shown_terminal; /* ... standard output is */
-    bool redraws;        /* standard error takes a line that is drawn anew */
-    bool line_open;      /* a progress line is on the screen */
+    struct kept_lines *kept; /* what programs print goes there, too; NULL: nowhere */
+    bool quiet;              /* only what programs print, and troubles */
+    bool terminal;           /* standard error is one, ... */
+    bool shown_terminal;     /* ... standard output is */
+    bool redraws;            /* standard error takes a line that is drawn anew */
+    bool line_open;          /* a progress line is on the screen */
     unsigned reports; /* lines that programs are to report, who show how far they are; 0: unknown */
     unsigned reported; /* of them */
     unsigned rank_width;
