@@ -113,10 +113,10 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
 		machine.c meeting.c monitor.c offspring.c openocd.c record_memory.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_bound.c plan_catalogue.c plan_explain.c plan_export.c plan_figure.c plan_file.c \
-		plan_list.c plan_read.c plan_show.c plan_verify.c) \
+		plan_list.c plan_page.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
-	host/report/assets.S $(call in,host/report,escape.c events.c page.c run_report.c tables.c) \
+	host/report/assets.S $(call in,host/report,circuits.c escape.c events.c link_rows.c page.c run_report.c tables.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
 	$(call in,host/verbs,agent.c console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
 # An agent of a machine over several computers (packages-cluster.txt); the first needs no library, and is tested alone.

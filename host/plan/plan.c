@@ -29,7 +29,8 @@ enum action {
 struct plan_arguments {
     struct machine_arguments machine;
     enum action action;
-    const char *operation, *root, *parameter, *type, *algorithm, *json, *svg; /* verify: its file */
+    const char *operation; /* verify: its file */
+    const char *root, *parameter, *type, *algorithm, *json, *svg, *report;
     uint32_t bytes;
     bool has_bytes;
     bool clear;
@@ -82,7 +83,7 @@ static const struct option_row option_rows[] = {
      "bytes of a block: for each pair, or of each node; of the whole vector in a broadcast or a "
      "reduction (default 1000)",
      take_bytes, .high = BYTES_MAX},
-    {"root", "R", "the node from which, or to which, all goes (default 0)", option_text,
+    {"root", "R", "the rank from which, or to which, all goes (default 0)", option_text,
      OPTION_AT(struct plan_arguments, root)},
     {"parameter", "P", options_parameter_words, option_text,
      OPTION_AT(struct plan_arguments, parameter)},
@@ -96,6 +97,11 @@ static const struct option_row option_rows[] = {
      option_text, OPTION_AT(struct plan_arguments, json)},
     {"svg", "FILE", "explain: draw time over size to FILE, with gnuplot", option_text,
      OPTION_AT(struct plan_arguments, svg)},
+    {"report", "FILE",
+     "show: draw the plan to FILE, one page for a browser: the circuits of each step, the load of "
+     "each link, who sends how much to whom",
+     option_text, OPTION_AT(struct plan_arguments, report)},
+    {.more = options_map, OPTION_AT(struct plan_arguments, machine.map)},
     {"clear", NULL, "cache: remove what searches for plans have left there", option_flag,
      OPTION_AT(struct plan_arguments, clear)},
     {.more = options_network, OPTION_AT(struct plan_arguments, machine)},
@@ -109,8 +115,9 @@ static const struct command_line command_line = {
     .text =
         "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same "
         "plan that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, "
-        "and what no plan can take less than. `export` writes every circuit, with its path and its "
-        "blocks, as JSON. `verify` reads such a file, whoever wrote it, and proves that it does "
+        "and what no plan can take less than, and draws it (--report). `export` writes every "
+        "circuit, with its path and its blocks, as JSON. `verify` reads such a file, whoever wrote "
+        "it, and proves that it does "
         "what its operation promises, or says where it does not: doc/plans.md. `list` prints the "
         "algorithms that there are, what each wants and where it is from. `explain` compares them "
         "for one size on one machine, and says which is chosen. `cache --clear` removes what "
@@ -119,6 +126,8 @@ static const struct command_line command_line = {
         "OPERATION is one of "
         "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
         "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
+        "          ecube plan show exchange --network torus:4x4 --report exchange.html\n"
+        "          ecube plan show scatter --network cube:4 --map gray --as torus:4x4\n"
         "          ecube plan export allgather --network ring:5 --json plan.json\n"
         "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
         "          ecube plan verify plan.json\n"
@@ -150,14 +159,19 @@ static int find_root(const char *text, struct plan_command *command, struct mess
     const struct operation *operation = operation_of(command->request.operation);
 
     if (!text) {
+        command->request.root = operation->rooted ? network_node(&command->network, 0) : 0;
         return 0;
     }
     if (!network_parse_node(&command->network, text, &command->request.root, message->text)) {
         return -1;
     }
-    return operation->rooted || command->request.root == 0
-               ? 0
-               : message_set(message, "--root %.40s: %s has no root", text, operation->name);
+    if (!operation->rooted && command->request.root != 0) {
+        return message_set(message, "--root %.40s: %s has no root", text, operation->name);
+    }
+    if (operation->rooted) {
+        command->request.root = network_node(&command->network, command->request.root);
+    }
+    return 0;
 }
 
 static int find_parameter(const char *text, struct plan_command *command, struct message *message)
@@ -218,11 +232,20 @@ static int make_command(struct plan_arguments *arguments, struct plan_command *c
                            "--svg %.200s: that is for ecube plan explain, of all algorithms",
                            arguments->svg);
     }
+    if (arguments->report && arguments->action != ACTION_SHOW) {
+        return message_set(message, "--report %.200s: that is for ecube plan show",
+                           arguments->report);
+    }
+    if (arguments->machine.map.map && arguments->action != ACTION_SHOW) {
+        return message_set(message, "--map %.200s: that is for ecube plan show",
+                           arguments->machine.map.map);
+    }
     if (find_operation(arguments->operation, &command->request.operation, message) != 0) {
         return -1;
     }
     if (options_find_network(arguments->machine.network, &limits, &command->network, message) !=
-        0) {
+            0 ||
+        map_apply(&arguments->machine.map, &command->network, message) != 0) {
         return -1;
     }
     network_name(&command->network, command->network_name);
@@ -269,6 +292,31 @@ static int export(const struct plan_arguments *arguments, const struct plan_comm
     return status;
 }
 
+/* In words, and as a page where one is wanted: opened first, as an export is. */
+static int show(const struct plan_arguments *arguments, const struct plan_command *command,
+                struct message *message)
+{
+    struct output output;
+
+    if (output_open_as(&output, "page", arguments->report, message) != 0) {
+        return -1;
+    }
+    struct plan *plan = make_plan(command, message);
+    int status = plan ? 0 : -1;
+    if (plan && arguments->report) {
+        status =
+            plan_page_check(plan, message) == 0 ? plan_page(plan, command, &output, message) : -1;
+    }
+    if (status == 0) {
+        plan_show(plan, command);
+    }
+    plan_free(plan);
+    if (status != 0) {
+        output_drop(&output);
+    }
+    return status;
+}
+
 /* One size as a table, and all in a figure where one is wanted: opened first, as an export is. */
 static int explain(const struct plan_arguments *arguments, const struct plan_command *command,
                    struct message *message)
@@ -295,11 +343,13 @@ static int verify(const struct plan_arguments *arguments, struct message *messag
     const struct plan_verify_request request = {.machine = &arguments->machine,
                                                 .has_bytes = arguments->has_bytes,
                                                 .bytes = arguments->bytes};
-    const char *other = arguments->root        ? "--root"
-                        : arguments->type      ? "--type"
-                        : arguments->algorithm ? "--algorithm"
-                        : arguments->json      ? "--json"
-                                               : NULL;
+    const char *other = arguments->root              ? "--root"
+                        : arguments->type            ? "--type"
+                        : arguments->algorithm       ? "--algorithm"
+                        : arguments->json            ? "--json"
+                        : arguments->report          ? "--report"
+                        : arguments->machine.map.map ? "--map"
+                                                     : NULL;
 
     if (other) {
         return message_set(message, "%s is not for ecube plan verify: the file says it", other);
@@ -369,11 +419,5 @@ int verb_plan(int argc, char **argv)
     if (arguments.action == ACTION_EXPLAIN) {
         return explain(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
     }
-    struct plan *plan = make_plan(&command, &message);
-    if (!plan) {
-        return message_print(&message);
-    }
-    plan_show(plan, &command);
-    plan_free(plan);
-    return 0;
+    return show(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
 }

@@ -57,6 +57,13 @@ int plan_export(const struct plan *plan, const struct plan_command *command, str
  * their exports say. They may keep blocks in other slots, and combine them sooner or later. */
 bool plan_exports_alike(const struct plan *a, const struct plan *b);
 
+/* Whether this computer has the memory to draw all circuits. */
+int plan_page_check(const struct plan *plan, struct message *message);
+
+/* Writes a plan as a page for a browser to a file that output_open_as has opened, and closes it. */
+int plan_page(const struct plan *plan, const struct plan_command *command, struct output *output,
+              struct message *message);
+
 /* Reads the plan in a file, proves it and shows it; `bytes` where the file says no size, or the
  * command line does. */
 struct machine_arguments;

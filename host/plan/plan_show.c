@@ -481,7 +481,12 @@ static void print_head(const struct plan *plan, const struct plan_command *comma
     printf("%s on %s, %u node%s", operation->name, command->network_name, nodes,
            nodes == 1 ? "" : "s");
     if (operation_root_name(operation)) {
-        printf(", %s %u", operation_root_name(operation), (unsigned)plan->root);
+        bool ranks = operation->rooted;
+        printf(", %s %u", operation_root_name(operation),
+               (unsigned)(ranks ? network_rank(&plan->network, plan->root) : plan->root));
+        if (ranks && plan->network.map) {
+            printf(" (node %u)", (unsigned)plan->root);
+        }
     }
     if (operation->vector) {
         printf(", a vector of %u bytes", (unsigned)command->request.bytes);
@@ -491,6 +496,11 @@ static void print_head(const struct plan *plan, const struct plan_command *comma
     printf("\n\n");
     say("algorithm", "%s", plan->written ? plan->written : plan_summary(plan).algorithm);
     say("source", "%s", plan_source(plan));
+    if (plan->network.map) {
+        char guest[NETWORK_NAME_MAX];
+        network_name(network_guest(&plan->network), guest);
+        say("map", "%s: ranks form %s; below are nodes", plan->network.map->name, guest);
+    }
     if (plan->segments > 1) {
         say("segments", "%u", (unsigned)plan->segments);
     }
@@ -503,7 +513,8 @@ static void print_head(const struct plan *plan, const struct plan_command *comma
 static void print_order(const struct plan *plan)
 {
     const struct operation *operation = operation_of(plan->operation);
-    uint32_t node = operation->prefix ? plan->network.nodes - 1 : plan->root;
+    uint32_t last = network_node(&plan->network, plan->network.nodes - 1);
+    uint32_t node = operation->prefix ? last : plan->root;
     char words[ORDER_WORDS_MAX];
 
     if (!operation->reduces) {

@@ -8,29 +8,20 @@
 
 #include <inttypes.h>
 #include <nettle/sha2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/check.h"
+#include "host/report/circuits.h"
 
-enum { TRACKS_MAX = 1 << 22, NO_LINK = UINT32_MAX };
+enum { TRACKS_MAX = 1 << 22 };
 
 /* A track, by its number in the file. */
 struct track {
     uint32_t index; /* on the page, from 1 on; 0: it has no name yet */
-    uint32_t link;  /* NO_LINK: it is none of the network's */
-};
-
-struct link_load {
-    uint64_t circuits, bytes;
-    double busy_us, waited_us;
-};
-
-/* Of a step: a circuit, or, with a link, that it went over it. */
-struct piece {
-    uint32_t epoch, step, link, from, to;
-    uint64_t bytes;
-    double begin_us, end_us;
+    uint32_t node;  /* a link that leaves it, at `port`; NETWORK_NO_PORT: it is none */
+    unsigned port;
 };
 
 struct reader {
@@ -40,15 +31,11 @@ struct reader {
     struct message *message;
     struct track *tracks;
     size_t tracks_room;
-    struct link_load *loads; /* of node and port */
-    struct piece *pieces;    /* those of steps; messages have no step */
-    size_t piece_count, piece_room;
+    struct circuit_sums *sums;
     uint64_t left_out;
-    json_t *names, *processes, *strings, *events, *numbers, *epochs;
+    json_t *names, *processes, *strings, *events, *numbers;
     json_t *begun; /* an asynchronous event, until its end comes */
 };
-
-static const uint32_t no_step = UINT32_MAX;
 
 static int fail(struct reader *reader, const char *what)
 {
@@ -89,26 +76,26 @@ static int64_t actor_of(const struct reader *reader, const char *text)
     return *end == '\0' && number < reader->network->nodes ? (int64_t)number : -1;
 }
 
-/* "3>7" */
-static uint32_t link_named(const struct reader *reader, const char *name)
+/* "3>7": the link is the track's. */
+static void find_link(const struct reader *reader, const char *name, struct track *track)
 {
     char *end;
     const struct network *network = reader->network;
     unsigned long from, to;
 
+    track->port = NETWORK_NO_PORT;
     if (*name < '0' || *name > '9') {
-        return NO_LINK;
+        return;
     }
     from = strtoul(name, &end, 10);
     if (*end != '>' || end[1] < '0' || end[1] > '9') {
-        return NO_LINK;
+        return;
     }
     to = strtoul(end + 1, &end, 10);
-    if (*end || from >= network->nodes || to >= network->nodes) {
-        return NO_LINK;
+    if (*end == '\0' && from < network->nodes && to < network->nodes) {
+        track->node = (uint32_t)from;
+        track->port = network_port_to(network, track->node, (uint32_t)to);
     }
-    unsigned port = network_port_to(network, (uint32_t)from, (uint32_t)to);
-    return port == NETWORK_NO_PORT ? NO_LINK : (uint32_t)from * network->ports + port;
 }
 
 static int name_track(struct reader *reader, const json_t *event, size_t id)
@@ -124,8 +111,8 @@ static int name_track(struct reader *reader, const json_t *event, size_t id)
     } else if (what && json_is_string(name) && strcmp(what, "thread_name") == 0) {
         json_t *owner = json_object_get(reader->processes, process);
         json_array_append_new(reader->names, json_pack("[O, O]", owner ? owner : name, name));
-        reader->tracks[id] = (struct track){(uint32_t)json_array_size(reader->names),
-                                            link_named(reader, json_string_value(name))};
+        reader->tracks[id].index = (uint32_t)json_array_size(reader->names);
+        find_link(reader, json_string_value(name), &reader->tracks[id]);
     }
     return 0;
 }
@@ -151,19 +138,9 @@ static int find_track(struct reader *reader, const json_t *event, size_t *id)
     return 0;
 }
 
-static void keep_piece(struct reader *reader, const struct piece *piece)
-{
-    if (reader->piece_count == reader->piece_room) {
-        reader->piece_room = 2 * reader->piece_room + 1024;
-        reader->pieces = realloc(reader->pieces, reader->piece_room * sizeof *reader->pieces);
-        CHECK(reader->pieces);
-    }
-    reader->pieces[reader->piece_count++] = *piece;
-}
-
-/* A circuit on a link, or at its source. */
-static int add_circuit(struct reader *reader, const json_t *event, uint32_t link, double begin_us,
-                       double length_us)
+/* A circuit on a link, or, without a track, at its source. */
+static int add_circuit(struct reader *reader, const json_t *event, const struct track *track,
+                       double begin_us, double length_us)
 {
     json_t *arguments = json_object_get(event, "args");
     json_t *step = json_object_get(arguments, "step");
@@ -174,25 +151,21 @@ static int add_circuit(struct reader *reader, const json_t *event, uint32_t link
     if (from < 0 || to < 0 || bytes < 0) {
         return fail(reader, "a circuit between no nodes of this network");
     }
-    if (link != NO_LINK) {
-        struct link_load *load = &reader->loads[link];
-        load->circuits++;
-        load->bytes += (uint64_t)bytes;
-        load->busy_us += length_us;
-        load->waited_us += number_of(arguments, "waited_us");
-    }
-    struct piece piece = {
-        .epoch = (uint32_t)json_integer_value(json_object_get(arguments, "epoch")),
-        .step = json_is_integer(step) ? (uint32_t)json_integer_value(step) : no_step,
-        .link = link,
+    struct shown_circuit circuit = {
         .from = (uint32_t)from,
         .to = (uint32_t)to,
         .bytes = (uint64_t)bytes,
+        .collective = (uint32_t)json_integer_value(json_object_get(arguments, "epoch")),
+        .step = json_is_integer(step) ? (int32_t)json_integer_value(step) : CIRCUITS_NO_STEP,
+        .download = json_is_true(json_object_get(arguments, "image")),
         .begin_us = begin_us,
         .end_us = begin_us + length_us,
     };
-    if (link == NO_LINK || piece.step != no_step) {
-        keep_piece(reader, &piece);
+    if (track) {
+        circuit_sums_add_link(reader->sums, &circuit, track->node, track->port,
+                              number_of(arguments, "waited_us"));
+    } else {
+        circuit_sums_add(reader->sums, &circuit);
     }
     return 0;
 }
@@ -208,16 +181,14 @@ static int add_event(struct reader *reader, const json_t *event, const struct tr
         return fail(reader, "an event without name, kind or time");
     }
     if (strcmp(kind, "collective") == 0) {
-        char epoch[24];
-        snprintf(epoch, sizeof epoch, "%" JSON_INTEGER_FORMAT,
-                 json_integer_value(json_object_get(arguments, "epoch")));
-        json_object_set(reader->epochs, epoch, json_object_get(event, "name"));
+        circuit_sums_name(reader->sums,
+                          (uint32_t)json_integer_value(json_object_get(arguments, "epoch")), name);
     }
-    if ((strcmp(kind, "circuit") == 0 && track->link != NO_LINK) || strcmp(kind, "sent") == 0) {
-        uint32_t link = strcmp(kind, "sent") == 0 ? NO_LINK : track->link;
-        if (add_circuit(reader, event, link, begin_us, length_us) != 0) {
-            return -1;
-        }
+    bool at_source = strcmp(kind, "sent") == 0;
+    bool on_link = strcmp(kind, "circuit") == 0 && track->port != NETWORK_NO_PORT;
+    if ((at_source || on_link) &&
+        add_circuit(reader, event, at_source ? NULL : track, begin_us, length_us) != 0) {
+        return -1;
     }
     if (json_array_size(reader->events) == EVENTS_MAX) {
         reader->left_out++;
@@ -287,156 +258,6 @@ static int take_line(struct reader *reader, char *line, size_t bytes)
     return status;
 }
 
-/* What links carried ------------------------------------------------------------------------- */
-
-static json_t *links_of(const struct network *network, const struct link_load *loads)
-{
-    json_t *list = json_array();
-
-    for (uint32_t node = 0; node < network->nodes; node++) {
-        for (unsigned port = 0; port < network->ports; port++) {
-            uint32_t to = network_neighbour(network, node, port);
-            static const struct link_load none;
-            const struct link_load *load = loads ? &loads[node * network->ports + port] : &none;
-            if (to != NETWORK_NO_NODE) {
-                json_array_append_new(list, json_pack("[I, I, I, I, f, f]", (json_int_t)node,
-                                                      (json_int_t)to, (json_int_t)load->circuits,
-                                                      (json_int_t)load->bytes, load->busy_us,
-                                                      load->waited_us));
-            }
-        }
-    }
-    return list;
-}
-
-json_t *events_no_links(const struct network *network)
-{
-    return links_of(network, NULL);
-}
-
-/* The place of each link in the list. */
-static uint32_t *link_places(const struct network *network)
-{
-    uint32_t *places = calloc((size_t)network->nodes * network->ports + 1, sizeof *places), at = 0;
-
-    CHECK(places);
-    for (uint32_t node = 0; node < network->nodes; node++) {
-        for (unsigned port = 0; port < network->ports; port++) {
-            places[node * network->ports + port] = at;
-            at += network_neighbour(network, node, port) != NETWORK_NO_NODE;
-        }
-    }
-    return places;
-}
-
-/* Who sent to whom, and steps ----------------------------------------------------------------- */
-
-#define COMPARE(a, b, member)                                                                      \
-    if ((a)->member != (b)->member) {                                                              \
-        return (a)->member < (b)->member ? -1 : 1;                                                 \
-    }
-
-static int by_pair(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    COMPARE(b, a, link) /* NO_LINK first: the circuits at their sources */
-    COMPARE(a, b, from)
-    COMPARE(a, b, to)
-    return 0;
-}
-
-static int by_step(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    COMPARE(a, b, epoch)
-    COMPARE(a, b, step)
-    COMPARE(b, a, link)
-    COMPARE(a, b, from)
-    COMPARE(a, b, to)
-    return 0;
-}
-
-static json_t *pairs_of(struct reader *reader)
-{
-    json_t *list = json_array();
-    size_t next;
-
-    qsort(reader->pieces, reader->piece_count, sizeof *reader->pieces, by_pair);
-    for (size_t i = 0; i < reader->piece_count && reader->pieces[i].link == NO_LINK; i = next) {
-        const struct piece *first = &reader->pieces[i];
-        uint64_t bytes = 0;
-        for (next = i; next < reader->piece_count && by_pair(first, &reader->pieces[next]) == 0;
-             next++) {
-            bytes += reader->pieces[next].bytes;
-        }
-        if (first->from < reader->network->nodes && first->to < reader->network->nodes) {
-            json_array_append_new(list, json_pack("[I, I, I, I]", (json_int_t)first->from,
-                                                  (json_int_t)first->to, (json_int_t)(next - i),
-                                                  (json_int_t)bytes));
-        }
-    }
-    return list;
-}
-
-static json_t *step_of(struct reader *reader, const struct piece *pieces, size_t count,
-                       const uint32_t *places)
-{
-    json_t *circuits = json_array(), *links = json_array();
-    double begin_us = pieces[0].begin_us, end_us = 0;
-    char epoch[16];
-
-    for (size_t i = 0; i < count; i++) {
-        const struct piece *piece = &pieces[i];
-        begin_us = piece->begin_us < begin_us ? piece->begin_us : begin_us;
-        end_us = piece->end_us > end_us ? piece->end_us : end_us;
-        if (piece->link == NO_LINK) {
-            json_array_append_new(circuits,
-                                  json_pack("[I, I, I]", (json_int_t)piece->from,
-                                            (json_int_t)piece->to, (json_int_t)piece->bytes));
-        } else {
-            json_array_append_new(links, json_integer(places[piece->link]));
-        }
-    }
-    snprintf(epoch, sizeof epoch, "%" PRIu32, pieces[0].epoch);
-    json_t *name = json_object_get(reader->epochs, epoch);
-    return json_pack("{s:O, s:I, s:I, s:f, s:f, s:o, s:o}", "collective",
-                     name ? name : json_object_get(reader->epochs, ""), "run",
-                     (json_int_t)pieces[0].epoch, "step", (json_int_t)pieces[0].step, "begin_us",
-                     begin_us, "end_us", end_us, "circuits", circuits, "links", links);
-}
-
-/* As many as the page bears; `left_out` becomes the number of the others. */
-static json_t *steps_of(struct reader *reader, json_int_t *left_out)
-{
-    json_t *list = json_array();
-    uint32_t *places = link_places(reader->network);
-    size_t next, kept = 0;
-
-    *left_out = 0;
-    json_object_set_new(reader->epochs, "", json_string("collective"));
-    qsort(reader->pieces, reader->piece_count, sizeof *reader->pieces, by_step);
-    for (size_t i = 0; i < reader->piece_count; i = next) {
-        const struct piece *first = &reader->pieces[i];
-        for (next = i; next < reader->piece_count && reader->pieces[next].epoch == first->epoch &&
-                       reader->pieces[next].step == first->step;
-             next++) {
-        }
-        if (first->step == no_step) {
-            continue;
-        }
-        if (kept + (next - i) > EVENTS_CIRCUITS_MAX) {
-            ++*left_out;
-            continue;
-        }
-        kept += next - i;
-        json_array_append_new(list, step_of(reader, first, next - i, places));
-    }
-    free(places);
-    return list;
-}
-
 /* The whole ---------------------------------------------------------------------------------- */
 
 static int read_lines(struct reader *reader, FILE *file, char digest[65])
@@ -476,28 +297,22 @@ json_t *events_read(FILE *file, const char *path, const struct network *network,
                             .strings = json_array(),
                             .events = json_array(),
                             .numbers = json_object(),
-                            .epochs = json_object()};
+                            .sums = circuit_sums_make(network)};
     json_t *result = NULL;
 
-    reader.loads = calloc((size_t)network->nodes * network->ports + 1, sizeof *reader.loads);
-    CHECK(reader.loads);
     if (read_lines(&reader, file, digest) == 0) {
-        json_int_t steps_left_out;
-        json_t *pairs = pairs_of(&reader), *steps = steps_of(&reader, &steps_left_out);
-        result = json_pack("{s:O, s:O, s:O, s:I, s:o, s:o, s:o, s:I}", "tracks", reader.names,
-                           "strings", reader.strings, "events", reader.events, "events_left_out",
-                           (json_int_t)reader.left_out, "links", links_of(network, reader.loads),
-                           "pairs", pairs, "steps", steps, "steps_left_out", steps_left_out);
+        result =
+            json_pack("{s:O, s:O, s:O, s:I}", "tracks", reader.names, "strings", reader.strings,
+                      "events", reader.events, "events_left_out", (json_int_t)reader.left_out);
+        circuit_sums_put(reader.sums, result);
     }
     json_decref(reader.names);
     json_decref(reader.processes);
     json_decref(reader.strings);
     json_decref(reader.events);
     json_decref(reader.numbers);
-    json_decref(reader.epochs);
     json_decref(reader.begun);
     free(reader.tracks);
-    free(reader.loads);
-    free(reader.pieces);
+    circuit_sums_free(reader.sums);
     return result;
 }

@@ -12,9 +12,12 @@
 
 #include "drivers/check.h"
 #include "host/report/assets.h"
+#include "host/report/circuits.h"
 #include "host/report/escape.h"
 #include "host/report/events.h"
+#include "host/report/link_rows.h"
 #include "host/report/tables.h"
+#include "include/ecube/abi.h"
 #include "network/text.h"
 
 enum {
@@ -52,7 +55,8 @@ static const char *wrong_member(const json_t *run)
         {"profile", JSON_OBJECT, true},   {"plans", JSON_ARRAY, true},
         {"map", JSON_OBJECT, false},      {"exits", JSON_ARRAY, false},
         {"download", JSON_OBJECT, false}, {"trace", JSON_OBJECT, false},
-        {"sim", JSON_OBJECT, false},
+        {"sim", JSON_OBJECT, false},      {"traffic", JSON_OBJECT, false},
+        {"plan", JSON_OBJECT, false},
     };
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
@@ -111,6 +115,10 @@ static int check_run(struct page *page, const char *path, struct message *messag
         !all_objects(json_object_get(page->run, "plans"))) {
         return refuse(path, "a report, plan or trouble is no object", message);
     }
+    const json_t *traffic = json_object_get(page->run, "traffic");
+    if (json_is_object(traffic) && !link_rows_fit(traffic, &page->network)) {
+        return refuse(path, "its traffic is none of this network", message);
+    }
     return map_is_good(page->run, page->network.nodes)
                ? 0
                : refuse(path, "its map is none of this network", message);
@@ -161,23 +169,39 @@ const char *page_trace_digest(const struct page *page)
     return json_string_value(json_object_get(trace_of(page), "sha256"));
 }
 
-/* Summary ------------------------------------------------------------------------------------- */
+/* Head ------------------------------------------------------------------------------------- */
 
 static json_t *member(const json_t *object, const char *outer, const char *inner)
 {
     return json_object_get(json_object_get(object, outer), inner);
 }
 
-static const json_t *title_of(const struct page *page)
+static const json_t *subject_of(const struct page *page)
 {
     const json_t *program = json_object_get(page->run, "program");
+    const json_t *planned = member(page->run, "plan", "operation");
 
-    return json_is_string(program) ? program : member(page->run, "sim", "scenario");
+    return json_is_string(program)   ? program
+           : json_is_string(planned) ? planned
+                                     : member(page->run, "sim", "scenario");
+}
+
+static bool is_plan(const struct page *page)
+{
+    return json_object_get(page->run, "plan") != NULL;
 }
 
 static void put_title(const struct page *page, FILE *file)
 {
-    table_put_value(file, title_of(page));
+    const json_t *subject = subject_of(page);
+    const char *path = json_string_value(subject), *slash = path ? strrchr(path, '/') : NULL;
+
+    fputs(is_plan(page) ? "Plan of " : "", file);
+    if (slash) {
+        escape_text(file, slash + 1, strlen(slash + 1));
+    } else {
+        table_put_value(file, subject);
+    }
     fputs(" on ", file);
     table_put_value(file, json_object_get(page->run, "network"));
 }
@@ -213,32 +237,38 @@ static void put_notes(const struct page *page, FILE *file)
     }
 }
 
-static void put_summary(const struct page *page, FILE *file)
-{
-    const json_t *run = page->run;
-
-    fputs("<h2>Summary</h2>\n<table>\n<tbody>\n", file);
-    table_put_fact(file, "program or scenario", title_of(page));
-    table_put_fact(file, "arguments", json_object_get(run, "arguments"));
-    table_put_fact(file, "network", json_object_get(run, "network"));
-    table_put_fact(file, "nodes", json_object_get(run, "nodes"));
-    table_put_fact(file, "map", member(run, "map", "map"));
-    table_put_fact(file, "ranks form", member(run, "map", "as"));
-    table_put_fact(file, "profile", member(run, "profile", "name"));
-    table_put_fact(file, "exit status", json_object_get(run, "status"));
-    table_put_fact(file, "boot, ms of wall time", json_object_get(run, "boot_ms"));
-    table_put_fact(file, "download, &#181;s of model time", member(run, "download", "model_us"));
-    table_put_fact(file, "download, predicted &#181;s", member(run, "download", "predicted_us"));
-    table_put_fact(file, "run, ms of wall time", json_object_get(run, "run_ms"));
-    table_put_fact(file, "version of ecube", json_object_get(run, "version"));
-    fputs("</tbody>\n</table>\n", file);
-}
-
 /* Tables -------------------------------------------------------------------------------------- */
+
+/* Over the bound: what was measured, or else what is predicted. */
+static json_t *report_rows(const struct page *page)
+{
+    json_t *rows = json_deep_copy(json_object_get(page->run, "reports")), *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *measured = json_object_get(row, "model_us");
+        double model_us = json_number_value(
+            json_is_number(measured) ? measured : json_object_get(row, "predicted_us"));
+        double bound_us = json_number_value(json_object_get(row, "bound_us"));
+        if (bound_us > 0) {
+            json_object_set_new(row, "over_bound", json_real(model_us / bound_us));
+        }
+    }
+    return rows;
+}
 
 static void put_reports(const struct page *page, FILE *file)
 {
-    static const struct table_column columns[] = {
+    static const struct table_column planned[] = {
+        {"operation", "name", 0},
+        {"bytes", "bytes", 0},
+        {"steps", "steps", 0},
+        {"predicted \xc2\xb5s", "predicted_us", 0},
+        {"bound \xc2\xb5s", "bound_us", 0},
+        {"over bound", "over_bound", 0},
+    };
+    static const struct table_column measured[] = {
         {"measurement", "name", 0},
         {"bytes", "bytes", 0},
         {"steps", "steps", 0},
@@ -249,19 +279,14 @@ static void put_reports(const struct page *page, FILE *file)
         {"wall \xc2\xb5s", "wall_us", 0},
         {"wrong bytes", "wrong", 0},
     };
-    json_t *rows = json_deep_copy(json_object_get(page->run, "reports")), *row;
-    size_t i;
+    json_t *rows = report_rows(page);
 
-    json_array_foreach(rows, i, row)
-    {
-        double model_us = json_number_value(json_object_get(row, "model_us"));
-        double bound_us = json_number_value(json_object_get(row, "bound_us"));
-        if (bound_us > 0) {
-            json_object_set_new(row, "over_bound", json_real(model_us / bound_us));
-        }
+    if (is_plan(page)) {
+        table_put(file, TABLE("reports", "Predicted and bound, in model time", planned), rows);
+    } else {
+        table_put(file, TABLE("reports", "Measured, predicted and bound, in model time", measured),
+                  rows);
     }
-    table_put(file, TABLE("reports", "Measured, predicted and bound, in model time", columns),
-              rows);
     json_decref(rows);
 }
 
@@ -284,6 +309,38 @@ static void put_troubles(const struct page *page, FILE *file)
 
     table_put(file, TABLE("troubles", "Faults and other troubles", columns),
               json_object_get(page->run, "troubles"));
+}
+
+static void put_summary(const struct page *page, FILE *file)
+{
+    const json_t *run = page->run;
+
+    fputs("<table>\n<tbody>\n", file);
+    table_put_fact(file,
+                   is_plan(page)                                     ? "operation"
+                   : json_is_string(json_object_get(run, "program")) ? "program"
+                                                                     : "scenario",
+                   subject_of(page));
+    table_put_fact(file, "algorithm", member(run, "plan", "algorithm"));
+    table_put_fact(file, "source", member(run, "plan", "source"));
+    table_put_fact(file, "ports of a node", member(run, "plan", "ports"));
+    table_put_fact(file, "arguments", json_object_get(run, "arguments"));
+    table_put_fact(file, "network", json_object_get(run, "network"));
+    table_put_fact(file, "nodes", json_object_get(run, "nodes"));
+    table_put_fact(file, "map", member(run, "map", "map"));
+    table_put_fact(file, "ranks form", member(run, "map", "as"));
+    table_put_fact(file, "profile", member(run, "profile", "name"));
+    table_put_fact(file, "exit status", json_object_get(run, "status"));
+    table_put_fact(file, "boot, ms of wall time", json_object_get(run, "boot_ms"));
+    table_put_fact(file, "download, &#181;s of model time", member(run, "download", "model_us"));
+    table_put_fact(file, "download, predicted &#181;s", member(run, "download", "predicted_us"));
+    table_put_fact(file, "run, ms of wall time", json_object_get(run, "run_ms"));
+    table_put_fact(file, "version of ecube", json_object_get(run, "version"));
+    fputs("</tbody>\n</table>\n<div>\n", file);
+    put_troubles(page, file);
+    put_reports(page, file);
+    put_plans(page, file);
+    fputs("</div>\n", file);
 }
 
 /* "1,3": its coordinates, as the network's name orders them. */
@@ -324,7 +381,9 @@ static json_t *node_rows(const struct page *page)
         const json_t *node = json_array_get(nodes_of, rank);
         json_t *row = json_array_get(rows, node ? (size_t)json_integer_value(node) : rank);
         json_object_set_new(row, "rank", json_integer(rank));
-        json_object_set(row, "exit", json_array_get(exits, rank));
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        json_object_set(json_array_get(rows, node), "exit", json_array_get(exits, node));
     }
     json_array_foreach(json_object_get(page->events, "pairs"), i, pair)
     {
@@ -332,10 +391,16 @@ static json_t *node_rows(const struct page *page)
         json_t *to = json_array_get(rows, (size_t)json_integer_value(json_array_get(pair, 1)));
         json_int_t circuits = json_integer_value(json_array_get(pair, 2));
         json_int_t bytes = json_integer_value(json_array_get(pair, 3));
-        add(from, "sent", circuits);
-        add(from, "sent_bytes", bytes);
-        add(to, "received", circuits);
-        add(to, "received_bytes", bytes);
+        json_int_t passed = json_integer_value(json_array_get(pair, 5));
+        if (circuits > 0) {
+            add(from, "sent", circuits);
+            add(from, "sent_bytes", bytes);
+            add(to, "received", circuits);
+            add(to, "received_bytes", bytes);
+        }
+        if (passed > 0) {
+            add(from, "passed_bytes", passed);
+        }
     }
     return rows;
 }
@@ -351,6 +416,7 @@ static void put_nodes(const struct page *page, FILE *file)
         {"bytes sent", "sent_bytes", 0},
         {"circuits received", "received", 0},
         {"bytes received", "received_bytes", 0},
+        {"download passed on", "passed_bytes", 0},
     };
 
     if (page->network.nodes > PAGE_NODES_MAX) {
@@ -362,10 +428,19 @@ static void put_nodes(const struct page *page, FILE *file)
     json_decref(rows);
 }
 
+/* With what nodes have counted, where the run says it. */
 static json_t *links_of(const struct page *page)
 {
-    return page->events ? json_incref(json_object_get(page->events, "links"))
-                        : events_no_links(&page->network);
+    const json_t *traffic = json_object_get(page->run, "traffic");
+    json_t *links = page->events ? json_incref(json_object_get(page->events, "links"))
+                                 : circuit_no_links(&page->network);
+
+    if (!json_is_object(traffic)) {
+        return links;
+    }
+    json_t *rows = link_rows_make(links, traffic, &page->network);
+    json_decref(links);
+    return rows;
 }
 
 static void put_links(const struct page *page, FILE *file)
@@ -373,8 +448,12 @@ static void put_links(const struct page *page, FILE *file)
     static const struct table_column columns[] = {
         {"from", NULL, 0},           {"to", NULL, 1},
         {"circuits", NULL, 2},       {"bytes", NULL, 3},
-        {"busy \xc2\xb5s", NULL, 4}, {"circuits waited \xc2\xb5s", NULL, 5}};
-    const size_t shown = page->events ? 6 : 2;
+        {"busy \xc2\xb5s", NULL, 4}, {"circuits waited \xc2\xb5s", NULL, 5},
+        {"download bytes", NULL, 7}, {"load %", NULL, 10},
+        {"refused", NULL, 11},       {"frames", NULL, 12},
+        {"repeats", NULL, 13},       {"damaged", NULL, 14}};
+    bool counted = json_is_object(json_object_get(page->run, "traffic"));
+    const size_t shown = counted ? sizeof columns / sizeof columns[0] : page->events ? 7 : 2;
 
     if (page->network.nodes <= PAGE_NODES_MAX) {
         json_t *links = links_of(page);
@@ -392,30 +471,64 @@ static int by_bytes(const void *left, const void *right)
     return a != b ? (a > b ? -1 : 1) : 0;
 }
 
-static void put_pairs(const struct page *page, FILE *file)
+/* The rank of each node; NULL: it is the node's number. */
+static uint32_t *ranks_of(const struct page *page)
 {
-    static const struct table_column columns[] = {
-        {"from", NULL, 0}, {"to", NULL, 1}, {"circuits", NULL, 2}, {"bytes", NULL, 3}};
-    const json_t *pairs = json_object_get(page->events, "pairs");
-    size_t count = json_array_size(pairs);
+    const json_t *nodes_of = member(page->run, "map", "node_of_rank");
+    uint32_t *ranks = nodes_of ? calloc(page->network.nodes, sizeof *ranks) : NULL;
 
-    if (count <= PAIRS_SHOWN) {
-        table_put(file, TABLE("sent", "Who sent how much to whom", columns), pairs);
-        return;
+    for (uint32_t rank = 0; ranks && rank < page->network.nodes; rank++) {
+        ranks[json_integer_value(json_array_get(nodes_of, rank))] = rank;
     }
-    json_t **sorted = malloc(count * sizeof *sorted), *rows = json_array();
+    return ranks;
+}
+
+/* Those with most bytes, with their ranks. */
+static json_t *pair_rows(const struct page *page)
+{
+    const json_t *pairs = json_object_get(page->events, "pairs");
+    size_t count = json_array_size(pairs), shown = count < PAIRS_SHOWN ? count : PAIRS_SHOWN;
+    json_t **sorted = malloc((count + 1) * sizeof *sorted), *rows = json_array();
+    uint32_t *ranks = ranks_of(page);
+
     CHECK(sorted);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = json_array_get(pairs, i);
     }
-    qsort(sorted, count, sizeof *sorted, by_bytes);
-    for (size_t i = 0; i < PAIRS_SHOWN; i++) {
-        json_array_append(rows, sorted[i]);
+    if (count > PAIRS_SHOWN) {
+        qsort(sorted, count, sizeof *sorted, by_bytes);
     }
-    fprintf(file, "<p>Of %zu pairs those %d with most bytes:</p>\n", count, PAIRS_SHOWN);
-    table_put(file, TABLE("sent", "Who sent how much to whom", columns), rows);
-    json_decref(rows);
+    for (size_t i = 0; i < shown; i++) {
+        json_t *row = json_copy(sorted[i]);
+        for (size_t end = 0; end < 2 && ranks; end++) {
+            json_int_t node = json_integer_value(json_array_get(row, end));
+            json_array_append_new(row, json_integer(ranks[node]));
+        }
+        json_array_append_new(rows, row);
+    }
     free(sorted);
+    free(ranks);
+    return rows;
+}
+
+static void put_pairs(const struct page *page, FILE *file)
+{
+    static const struct table_column columns[] = {
+        {"from", NULL, 0},           {"to", NULL, 1},
+        {"circuits", NULL, 2},       {"bytes", NULL, 3},
+        {"download bytes", NULL, 5}, {"from rank", NULL, 6},
+        {"to rank", NULL, 7}};
+    size_t count = json_array_size(json_object_get(page->events, "pairs"));
+    bool mapped = member(page->run, "map", "node_of_rank") != NULL;
+    json_t *rows = pair_rows(page);
+
+    if (count > PAIRS_SHOWN) {
+        fprintf(file, "<p>Of %zu pairs those %d with most bytes:</p>\n", count, PAIRS_SHOWN);
+    }
+    table_put(file,
+              &(const struct table){"sent", "Who sent how much to whom", columns, mapped ? 7 : 5},
+              rows);
+    json_decref(rows);
 }
 
 /* "0>3, 1>2" */
@@ -463,35 +576,76 @@ static void put_steps(const struct page *page, FILE *file)
     json_decref(rows);
 }
 
-static void put_output(const struct page *page, FILE *file)
+static void begin_output(FILE *file)
 {
-    char *text = page->output ? malloc(OUTPUT_BYTES_MAX + 1) : NULL;
-
-    if (!text) {
-        return;
-    }
-    size_t bytes = fread(text, 1, OUTPUT_BYTES_MAX + 1, page->output);
-    fputs("<h2>Output</h2>\n", file);
-    if (bytes > OUTPUT_BYTES_MAX) {
-        fprintf(file, "<p>Its first %d bytes:</p>\n", OUTPUT_BYTES_MAX);
-        bytes = OUTPUT_BYTES_MAX;
-    }
     fputs("<pre id=\"output\" tabindex=\"0\" aria-label=\"Output of programs\">", file);
-    escape_text(file, text, bytes);
+}
+
+/* As on a terminal, behind the ranks of programs. */
+static void put_lines(const struct kept_lines *kept, FILE *file)
+{
+    begin_output(file);
+    for (size_t i = 0; i < kept->count; i++) {
+        const struct kept_line *line = &kept->lines[i];
+        bool error = line->stream == ECUBE_STREAM_ERROR;
+        fprintf(file, "%s[%" PRIu32 "] ",
+                error ? "<span class=\"error\" title=\"standard error\">" : "", line->rank);
+        escape_text(file, kept->text + line->at, line->bytes);
+        fprintf(file, "%s\n", error ? "</span>" : "");
+    }
+    fputs("</pre>\n", file);
+    if (kept->left_out > 0) {
+        fprintf(file, "<p class=\"note\">%" PRIu64 " more line%s left out here.</p>\n",
+                kept->left_out, kept->left_out == 1 ? " is" : "s are");
+    }
+}
+
+static void put_file(FILE *output, FILE *file)
+{
+    char *text = malloc(OUTPUT_BYTES_MAX + 1);
+
+    CHECK(text);
+    size_t bytes = fread(text, 1, OUTPUT_BYTES_MAX + 1, output);
+    bool cut = bytes > OUTPUT_BYTES_MAX;
+    begin_output(file);
+    escape_text(file, text, cut ? OUTPUT_BYTES_MAX : bytes);
     fputs("</pre>\n", file);
     free(text);
+    if (cut) {
+        uint64_t left_out = 0;
+        int c;
+        while ((c = getc(output)) != EOF) {
+            left_out += c == '\n';
+        }
+        fprintf(file,
+                "<p class=\"note\">These are its first %d bytes; %" PRIu64
+                " more lines are left out here.</p>\n",
+                OUTPUT_BYTES_MAX, left_out);
+    }
+}
+
+static void put_output(const struct page *page, FILE *file)
+{
+    bool printed = page->lines && page->lines->count + page->lines->left_out > 0;
+
+    if (!page->output && !printed) {
+        return;
+    }
+    fputs("<section id=\"printed\" aria-label=\"Output\">\n<h2>Output</h2>\n", file);
+    if (page->output) {
+        put_file(page->output, file);
+    } else {
+        put_lines(page->lines, file);
+    }
+    fputs("</section>\n", file);
 }
 
 static void put_tables(const struct page *page, FILE *file)
 {
-    put_reports(page, file);
-    put_troubles(page, file);
-    put_plans(page, file);
     put_steps(page, file);
     put_nodes(page, file);
     put_links(page, file);
     put_pairs(page, file);
-    put_output(page, file);
 }
 
 /* The data of the script ---------------------------------------------------------------------- */
@@ -511,12 +665,12 @@ static void put_data(const struct page *page, FILE *file)
     {
         json_array_extend(failed, json_object_get(trouble, "nodes"));
     }
-    data = json_pack("{s:I, s:i, s:o, s:o}", "nodes", (json_int_t)network->nodes, "kind",
-                     (int)network->kind, "dims", dims, "failed", failed);
-    if (page->events) {
-        json_object_update(data, page->events);
-    } else {
-        json_object_set_new(data, "links", events_no_links(network));
+    data = json_pack("{s:I, s:i, s:o, s:o, s:b}", "nodes", (json_int_t)network->nodes, "kind",
+                     (int)network->kind, "dims", dims, "failed", failed, "plan", is_plan(page));
+    json_object_update(data, page->events);
+    json_object_set_new(data, "links", links_of(page));
+    if (member(page->run, "map", "node_of_rank")) {
+        json_object_set(data, "node_of_rank", member(page->run, "map", "node_of_rank"));
     }
     escape_json(file, data);
     json_decref(data);
@@ -561,10 +715,9 @@ static const struct {
     const char *mark;
     void (*put)(const struct page *page, FILE *file);
 } parts[] = {
-    {"@TITLE@", put_title},   {"@STYLE@", put_style},
-    {"@NOTES@", put_notes},   {"@SUMMARY@", put_summary},
-    {"@DATA@", put_data},     {"@TABLES@", put_tables},
-    {"@SCRIPT@", put_script}, {"@SCRIPT-DIGEST@", put_script_digest},
+    {"@TITLE@", put_title},     {"@STYLE@", put_style},   {"@NOTES@", put_notes},
+    {"@SUMMARY@", put_summary}, {"@DATA@", put_data},     {"@TABLES@", put_tables},
+    {"@OUTPUT@", put_output},   {"@SCRIPT@", put_script}, {"@SCRIPT-DIGEST@", put_script_digest},
 };
 
 void page_write(const struct page *page, FILE *file)

@@ -15,15 +15,17 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "host/console/kept.h"
 #include "host/console/message.h"
 #include "network/network.h"
 
 enum { PAGE_NODES_MAX = 4096 /* of which all nodes and links are in the tables */ };
 
 struct page {
-    json_t *run;    /* what --json has written */
-    json_t *events; /* events.h; NULL: there are no records */
+    json_t *run;    /* what --json has written, or the same of a plan (host/plan/plan_page.c) */
+    json_t *events; /* events.h, circuits.h; NULL: there are no records */
     FILE *output;   /* what programs have printed; NULL: that is not shown */
+    const struct kept_lines *lines; /* the same, as it came; NULL, or empty: likewise */
     struct network network;
 };
 

@@ -7,10 +7,17 @@
 (function () {
     const data = JSON.parse(document.getElementById("data").textContent);
     const SVG = "http://www.w3.org/2000/svg";
-    const DRAWN_NODES_MAX = 1024, NAMED_NODES_MAX = 256, MATRIX_SIDE = 512, GRADES = 5;
-    const STEP_PX = 64, NODE_PX = 10, ROW_PX = 16, NAME_PX = 150;
+    const DRAWN_NODES_MAX = 1024, NAMED_NODES_MAX = 256, OUTLINED_NODES_MAX = 128;
+    const MATRIX_SIDE = 512, GRADES = 5, WIDE_PX = 900;
+    const STEP_PX = 64, NODE_PX = 11, SIDE_PX = 3.5, ROW_PX = 18, NAME_PX = 130, ROWS_MAX = 24;
     const links = data.links, steps = data.steps || [], failed = new Set(data.failed);
+    /* circuits.h, link_rows.h */
     const [FROM, TO, CIRCUITS, BYTES, BUSY, WAITED] = [0, 1, 2, 3, 4, 5];
+    const [DOWNLOAD_BYTES, DOWNLOAD_BUSY, LOAD, REFUSED, REPEATS, DAMAGED] = [7, 8, 10, 11, 13, 14];
+    const PAIR_DOWNLOAD_BYTES = 5;
+    const rankOf = new Map((data.node_of_rank || []).map(function (node, rank) { return [node, rank]; }));
+    const redraws = []; /* canvases, whose colours change with the system's */
+    let shown = null;   /* the step that is looked at */
 
     function element(id) {
         return document.getElementById(id);
@@ -36,59 +43,98 @@
         return value.toFixed(3) + " \u00b5s";
     }
 
+    function count(value) {
+        return value.toLocaleString("en").replace(/,/g, "\u2009");
+    }
+
+    function nodeText(node) {
+        return "node " + node + (rankOf.has(node) ? ", rank " + rankOf.get(node) : "");
+    }
+
     /* From 0, nothing, to GRADES, the most. */
     function grade(value, most) {
         return value > 0 ? Math.min(GRADES, 1 + Math.floor(value / most * GRADES)) : 0;
     }
+
+    function mostOf(rows, index) {
+        return rows.reduce(function (most, row) { return Math.max(most, row[index] || 0); }, 0);
+    }
+
+    function choices(select, names) {
+        names.forEach(function (name, i) {
+            const option = document.createElement("option");
+            option.value = i;
+            option.textContent = name;
+            select.appendChild(option);
+        });
+        select.disabled = names.length < 2;
+    }
+
+    /* What the colours mean: from a little to the most. */
+    function drawScale(id, name, most, unit) {
+        const scale = element(id);
+        scale.textContent = most > 0 ? name + ": 0 " : name + ": nothing known";
+        for (let i = 1; most > 0 && i <= GRADES; i++) {
+            const span = document.createElement("span");
+            span.className = "load" + i;
+            scale.appendChild(span);
+        }
+        if (most > 0) {
+            scale.appendChild(document.createTextNode(" " + unit(most)));
+        }
+    }
+
+    /* The network ------------------------------------------------------------------------- */
 
     function coordinate(node, dimension) {
         const [size, stride] = data.dims[dimension];
         return Math.floor(node / stride) % size;
     }
 
-    /* The network ------------------------------------------------------------------------- */
-
     function isCircle() {
         return data.dims.length === 1 && data.dims[0][2];
     }
 
-    /* Dimensions go across and down by turns; from the third on they lean, so that their links do
-     * not lie on others. */
-    function places() {
-        const list = [], span = [1, 1], unit = [];
+    /* Dimensions go across and down by turns. The third of a cube goes to the back; others are
+     * copies beside, which lean, so that their links do not lie on others. */
+    function units() {
+        const list = [], span = [1, 1];
+        const deep = data.dims.length > 2 && data.dims.every(function (dimension) { return dimension[0] === 2; });
         data.dims.forEach(function (dimension, d) {
-            unit[d] = d < 2 ? 1 : span[d % 2] + 0.3;
-            span[d % 2] = unit[d] * (dimension[0] - 1) + (d < 2 ? 1 : span[d % 2]);
+            const size = dimension[0], axis = (deep && d > 2 ? d + 1 : d) % 2, unit = [0, 0];
+            if (d < 2) {
+                unit[axis] = 1;
+            } else if (deep && d === 2) {
+                unit[0] = 0.47;
+                unit[1] = -0.37;
+            } else {
+                unit[axis] = span[axis] + 0.6;
+                unit[1 - axis] = deep ? 0.7 : 0.42;
+            }
+            span[0] += Math.abs(unit[0]) * (size - 1);
+            span[1] += Math.abs(unit[1]) * (size - 1);
+            list.push(unit);
         });
-        const radius = Math.max(1.2, data.nodes / (2 * Math.PI));
+        return list;
+    }
+
+    function places() {
+        const unit = units(), radius = Math.max(1.2, data.nodes / (2 * Math.PI)), list = [];
         for (let node = 0; node < data.nodes; node++) {
             const at = [0, 0];
             if (isCircle()) {
                 const angle = 2 * Math.PI * node / data.nodes - Math.PI / 2;
-                at[0] = radius * (1 + Math.cos(angle));
-                at[1] = radius * (1 + Math.sin(angle));
+                at[0] = radius * Math.cos(angle);
+                at[1] = radius * Math.sin(angle);
             } else {
-                data.dims.forEach(function (dimension, d) {
-                    const c = coordinate(node, d);
-                    at[d % 2] += c * unit[d];
-                    at[1 - d % 2] += d < 2 ? 0 : c * 0.42;
+                unit.forEach(function (u, d) {
+                    at[0] += coordinate(node, d) * u[0];
+                    at[1] += coordinate(node, d) * u[1];
                 });
             }
-            list.push(at.map(function (v) { return v * STEP_PX; }));
+            list.push([at[0] * STEP_PX, at[1] * STEP_PX]);
         }
         return list;
-    }
-
-    /* Each direction is a line of its own, at the right of its way; wraparound is a bow. */
-    function linkPath(a, b, wraps) {
-        const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1;
-        const nx = -dy / length, ny = dx / length, side = 3;
-        const x1 = a[0] + nx * side, y1 = a[1] + ny * side;
-        const x2 = b[0] + nx * side, y2 = b[1] + ny * side;
-        const bow = wraps ? Math.min(length * 0.3, 0.9 * STEP_PX) : 0;
-        return wraps ? "M" + x1 + " " + y1 + "Q" + ((x1 + x2) / 2 + nx * bow) + " " +
-            ((y1 + y2) / 2 + ny * bow) + " " + x2 + " " + y2
-            : "M" + x1 + " " + y1 + "L" + x2 + " " + y2;
     }
 
     function isWrap(from, to) {
@@ -97,192 +143,342 @@
         });
     }
 
-    function linkText(link) {
-        return link[FROM] + ">" + link[TO] + ": " + link[CIRCUITS] + " circuits, " + link[BYTES] +
-            " bytes, busy " + us(link[BUSY]) + ", waited for " + us(link[WAITED]);
+    /* Each direction is a line of its own, at the right of its way, from rim to rim; wraparound is
+     * a bow, both directions of it at the same side. */
+    function linkPath(a, b, wraps) {
+        const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1;
+        const ux = dx / length, uy = dy / length, nx = -uy, ny = ux;
+        const rim = NODE_PX + 1;
+        function at(along, aside) {
+            return (a[0] + ux * along + nx * aside).toFixed(1) + " " +
+                (a[1] + uy * along + ny * aside).toFixed(1);
+        }
+        if (!wraps) {
+            return "M" + at(rim, SIDE_PX) + "L" + at(length - rim - 1, SIDE_PX);
+        }
+        const forth = dx > 0 || (dx === 0 && dy < 0);
+        const bow = forth ? -0.52 * STEP_PX : 0.62 * STEP_PX, inset = 0.06 * length;
+        const start = rim * 0.75 * Math.sign(bow), side = rim * 0.65;
+        return "M" + at(side, start) + "C" + at(inset, bow) + " " + at(length - inset, bow) + " " +
+            at(length - side, start);
     }
 
-    function mostBusy() {
-        return links.reduce(function (most, link) { return Math.max(most, link[BUSY]); }, 0);
+    function linkText(link) {
+        const more = [[LOAD, "load ", " %"], [REFUSED, "refused ", ""], [REPEATS, "repeats ", ""],
+            [DAMAGED, "damaged ", ""]].filter(function (part) { return typeof link[part[0]] === "number"; });
+        return link[FROM] + ">" + link[TO] + ": " + count(link[CIRCUITS]) + " circuits, " +
+            count(link[BYTES]) + " bytes, busy " + us(link[BUSY]) + ", waited for " + us(link[WAITED]) +
+            (link[DOWNLOAD_BYTES] ? ", download " + count(link[DOWNLOAD_BYTES]) + " bytes" : "") +
+            more.map(function (part) {
+                return ", " + part[1] + Number(link[part[0]].toFixed(1)) + part[2];
+            }).join("");
     }
+
+    /* What links may be coloured by, of which there is something. */
+    const MEASURES = [
+        ["busy", BUSY, us], ["waited for", WAITED, us], ["bytes", BYTES, count],
+        ["repeats", REPEATS, count], ["damaged frames", DAMAGED, count], ["refused circuits", REFUSED, count],
+        ["busy with the download", DOWNLOAD_BUSY, us], ["bytes of the download", DOWNLOAD_BYTES, count]
+    ].filter(function (measure) { return mostOf(links, measure[1]) > 0; });
+    let measure = MEASURES[0] || ["busy", BUSY, us];
 
     const lines = [], circles = [];
+    let svg = null;
+
+    function colourLinks() {
+        const index = measure[1], most = mostOf(links, index);
+        lines.forEach(function (line, i) {
+            line.setAttribute("class", "link load" + grade(links[i][index], most));
+        });
+        drawScale("network-scale", "Links, " + measure[0], most, measure[2]);
+        element("network-scale").appendChild(document.createTextNode(
+            (rankOf.size > 0 ? " \u2003 r3: rank 3 is at this node" : "") +
+            (failed.size > 0 ? " \u2003 broken rim: named in a fault" : "")));
+    }
+
+    function drawArrow() {
+        const arrow = make(make(svg, "defs", {}), "marker", {
+            id: "arrow", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 9, markerHeight: 9,
+            markerUnits: "userSpaceOnUse", orient: "auto"
+        });
+        make(arrow, "path", {d: "M0 0L8 4L0 8Z", "class": "arrow"});
+    }
+
+    function drawNode(p, node) {
+        const circle = make(svg, "circle", {
+            cx: p[0].toFixed(1), cy: p[1].toFixed(1), r: NODE_PX, "class": failed.has(node) ? "node failed" : "node"
+        });
+        make(circle, "title", {}, nodeText(node));
+        circles.push(circle);
+        if (data.nodes <= NAMED_NODES_MAX) {
+            make(svg, "text", {x: p[0].toFixed(1), y: p[1].toFixed(1)}, node);
+            if (rankOf.has(node)) {
+                make(svg, "text", {
+                    x: (p[0] + NODE_PX + 9).toFixed(1), y: (p[1] + NODE_PX + 5).toFixed(1), "class": "rank"
+                }, "r" + rankOf.get(node));
+            }
+        }
+    }
 
     function drawNetwork() {
-        const at = places(), most = mostBusy(), margin = 40;
-        const width = Math.max.apply(null, at.map(function (p) { return p[0]; })) + 2 * margin;
-        const height = Math.max.apply(null, at.map(function (p) { return p[1]; })) + 2 * margin;
-        const svg = make(element("network-picture"), "svg", {
-            viewBox: [-margin, -margin, width, height].join(" "), "data-nodes": data.nodes
+        const at = places(), margin = 48;
+        function edge(least, axis) {
+            return least.apply(null, at.map(function (p) { return p[axis]; }));
+        }
+        const left = edge(Math.min, 0) - margin, top = edge(Math.min, 1) - margin;
+        const width = edge(Math.max, 0) + margin - left, height = edge(Math.max, 1) + margin - top;
+        svg = make(element("network-picture"), "svg", {
+            viewBox: [left, top, width, height].map(Math.round).join(" "), "data-nodes": data.nodes
         });
         /* Few nodes do not fill the window: their links would be beams. */
-        svg.style.maxWidth = Math.round(1.3 * width) + "px";
+        svg.style.maxWidth = Math.round(1.7 * width) + "px";
+        element("pictures").classList.toggle("large", width > WIDE_PX);
+        drawArrow();
         links.forEach(function (link, i) {
             const line = make(svg, "path", {
-                d: linkPath(at[link[FROM]], at[link[TO]], isWrap(link[FROM], link[TO])),
-                "class": "link load" + grade(link[BUSY], most), "data-link": i
+                d: linkPath(at[link[FROM]], at[link[TO]], isWrap(link[FROM], link[TO])), "data-link": i
             });
             make(line, "title", {}, linkText(link));
             lines.push(line);
         });
-        at.forEach(function (p, node) {
-            const circle = make(svg, "circle", {
-                cx: p[0], cy: p[1], r: NODE_PX, "class": failed.has(node) ? "node failed" : "node"
-            });
-            make(circle, "title", {}, "node " + node);
-            circles.push(circle);
-            if (data.nodes <= NAMED_NODES_MAX) {
-                make(svg, "text", {x: p[0], y: p[1]}, node);
-            }
-        });
-        drawScale(most);
+        at.forEach(drawNode);
     }
 
-    function drawScale(most) {
-        const scale = element("network-scale");
-        if (!(most > 0)) {
-            return;
-        }
-        scale.append("Link busy, from 0 to " + us(most) + ": ");
-        for (let i = 1; i <= GRADES; i++) {
-            const box = document.createElement("span");
-            box.className = "load" + i;
-            scale.append(box);
-        }
-    }
-
-    /* Lists of [from, to, ...] as a square; of many nodes a point is several. */
-    function drawMatrix(canvas, list, value) {
-        const side = Math.min(data.nodes, MATRIX_SIDE), per = data.nodes / side, cell = MATRIX_SIDE / side;
-        const sums = new Map(), context = canvas.getContext("2d");
+    /* Rows are where links or circuits begin, columns where they end. */
+    function drawMatrix(canvas, rows, index) {
+        const context = canvas.getContext("2d"), side = Math.min(data.nodes, MATRIX_SIDE);
+        const cell = canvas.width / side, fold = data.nodes / side, sums = new Map();
         let most = 0;
-        list.forEach(function (entry) {
-            const key = Math.floor(entry[FROM] / per) * side + Math.floor(entry[TO] / per);
-            const sum = (sums.get(key) || 0) + entry[value];
+        rows.forEach(function (row) {
+            const key = Math.floor(row[FROM] / fold) * side + Math.floor(row[TO] / fold);
+            const sum = (sums.get(key) || 0) + (row[index] || 0);
             sums.set(key, sum);
             most = Math.max(most, sum);
         });
+        const gap = cell >= 12 ? 1 : 0;
         context.clearRect(0, 0, canvas.width, canvas.height);
         sums.forEach(function (sum, key) {
-            context.fillStyle = style("--load" + Math.max(1, grade(sum, most)));
-            context.fillRect(key % side * cell, Math.floor(key / side) * cell, Math.ceil(cell), Math.ceil(cell));
+            if (sum > 0) {
+                context.fillStyle = style("--load" + grade(sum, most));
+                const left = Math.round(key % side * cell), top = Math.round(Math.floor(key / side) * cell);
+                context.fillRect(left, top, Math.round(key % side * cell + cell) - left - gap,
+                    Math.round(Math.floor(key / side) * cell + cell) - top - gap);
+            }
         });
+        return most;
     }
 
     function drawLinkMatrix() {
         const canvas = document.createElement("canvas");
         canvas.width = canvas.height = MATRIX_SIDE;
         element("network-picture").appendChild(canvas);
-        drawMatrix(canvas, links, mostBusy() > 0 ? BUSY : FROM);
+        function draw() {
+            const most = drawMatrix(canvas, links, measure[1]);
+            drawScale("network-scale", "Links, " + measure[0] + ", a row for each sender", most, measure[2]);
+        }
+        redraws.push(draw);
+        return draw;
     }
 
     /* Steps: 0 is all of them, which are the loads. */
     function showStep(number) {
         const step = steps[number - 1];
+        shown = step || null;
         lines.concat(circles).forEach(function (line) { line.classList.remove("lit"); });
-        if (!step) {
-            element("step-text").textContent = "all " + steps.length + " steps: the load of each link";
-            return;
+        if (svg) {
+            svg.classList.toggle("stepped", Boolean(step));
         }
-        step.links.forEach(function (i) {
-            if (lines[i]) {
-                lines[i].classList.add("lit");
-                lines[i].parentNode.insertBefore(lines[i], circles[0]);
-            }
-        });
-        step.circuits.forEach(function (circuit) {
-            [circuit[FROM], circuit[TO]].forEach(function (node) {
-                if (circles[node]) {
-                    circles[node].classList.add("lit");
+        if (step) {
+            step.links.forEach(function (i) {
+                if (lines[i]) {
+                    lines[i].classList.add("lit");
+                    lines[i].parentNode.insertBefore(lines[i], circles[0]);
                 }
             });
-        });
-        element("step-text").textContent = number + " of " + steps.length + ": " + step.collective +
-            ", step " + step.step + ", " + us(step.begin_us) + " to " + us(step.end_us) + ", " +
-            step.circuits.length + " circuits on " + step.links.length + " links";
+            step.circuits.forEach(function (circuit) {
+                [circuit[FROM], circuit[TO]].forEach(function (node) {
+                    if (circles[node]) {
+                        circles[node].classList.add("lit");
+                    }
+                });
+            });
+        }
+        element("step-text").textContent = step
+            ? number + " of " + steps.length + ": " + step.collective + ", step " + step.step + ", " +
+                us(step.begin_us) + " to " + us(step.end_us) + ", " + step.circuits.length +
+                " circuits on " + step.links.length + " links"
+            : "all " + steps.length + " steps: the load of each link";
+        element("step-back").disabled = number <= 0;
+        element("step-on").disabled = number >= steps.length;
+        redraws.forEach(function (draw) { draw(); });
     }
 
-    function beginNetwork() {
+    function beginSteps() {
         const slider = element("step");
-        element("network").hidden = false;
-        if (data.nodes <= DRAWN_NODES_MAX) {
-            drawNetwork();
-        } else {
-            drawLinkMatrix();
+        function go(by) {
+            slider.value = Number(slider.value) + by;
+            slider.dispatchEvent(new Event("input"));
         }
         slider.max = steps.length;
-        slider.disabled = steps.length === 0;
         slider.addEventListener("input", function () { showStep(Number(slider.value)); });
+        element("step-back").addEventListener("click", function () { go(-1); });
+        element("step-on").addEventListener("click", function () { go(1); });
+        element("steps-bar").hidden = steps.length === 0;
         /* An address that ends with #step=3 is that of a step. */
         const wanted = /^#step=(\d+)$/.exec(location.hash);
         slider.value = wanted ? wanted[1] : 0;
         if (steps.length > 0) {
-            slider.dispatchEvent(new Event("input"));
+            showStep(Number(slider.value));
         }
+    }
+
+    function beginNetwork() {
+        const select = element("links-by");
+        let colour = colourLinks;
+        element("network").hidden = false;
+        choices(select, MEASURES.map(function (m) { return m[0]; }));
+        select.parentNode.hidden = MEASURES.length === 0;
+        if (data.nodes <= DRAWN_NODES_MAX) {
+            drawNetwork();
+        } else {
+            colour = drawLinkMatrix();
+            element("network-large").hidden = false;
+        }
+        colour();
+        select.addEventListener("change", function () {
+            measure = MEASURES[Number(select.value)];
+            colour();
+            showStep(Number(element("step").value));
+        });
     }
 
     /* The timeline ------------------------------------------------------------------------ */
 
     const GROUPS = [
-        ["machine and collectives", function (t) { return t[0] === "machine" || t[1] === "collectives"; }],
         ["steps", function (t) { return t[1] === "steps"; }],
+        ["machine and collectives", function (t) { return t[0] === "machine" || t[1] === "collectives"; }],
         ["programs", function (t) { return t[1] === "program"; }],
         ["links", function (t) { return t[1].indexOf(">") > 0; }],
         ["circuits", function (t) { return t[1] === "circuits"; }],
         ["all", function () { return true; }]
     ];
-    /* Okabe and Ito's colours, which colour-blind people tell apart. */
-    const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ad2c"];
+    /* Okabe and Ito's colours, which colour-blind people tell apart; all bear black words. */
+    const COLOURS = {
+        step: "#56b4e9", circuit: "#56b4e9", sent: "#56b4e9", collective: "#e69f00", received: "#e69f00",
+        reserved: "#cc79a7", measurement: "#cc79a7", phase: "#999999", compute: "#009e73", wait: "#f0e442",
+        message: "#56b4e9", receive: "#e69f00", fault: "#d55e00", mark: "#d55e00"
+    };
     const [TRACK, BEGIN, LENGTH, NAME, KIND] = [0, 1, 2, 3, 4];
+
+    /* The machine, the host, then nodes by their numbers; tracks of one as they came. */
+    function trackOrder(a, b) {
+        function number(track) {
+            const found = /^node (\d+)$/.exec(data.tracks[track][0]);
+            return found ? 1 + Number(found[1]) : data.tracks[track][0] === "host" ? 0 : -1;
+        }
+        return number(a) - number(b) || a - b;
+    }
+
+    function colourOf(kind) {
+        return COLOURS[data.strings[kind]] || "#d55e00";
+    }
+
+    /* 1, 2 or 5 times a power of ten. */
+    function tickOf(length) {
+        const power = Math.pow(10, Math.floor(Math.log10(length / 5)));
+        return power * [1, 2, 5, 10].find(function (times) { return length / (power * times) <= 8; });
+    }
 
     function beginTimeline() {
         const canvas = element("timeline-picture"), context = canvas.getContext("2d");
         const select = element("tracks"), byTrack = data.tracks.map(function () { return []; });
-        let rows = [], first = 0, begin = 0, end = 1, last = 0;
+        const scale = window.devicePixelRatio || 1;
+        let rows = [], first = 0, begin = 0, end = 1, last = 0, width = 0, height = 0;
 
         data.events.forEach(function (event) {
             byTrack[event[TRACK]].push(event);
             last = Math.max(last, event[BEGIN] + event[LENGTH]);
         });
         last = last || 1;
+        const groups = GROUPS.map(function (group) {
+            const found = [];
+            data.tracks.forEach(function (track, i) {
+                if (group[1](track) && byTrack[i].length > 0) {
+                    found.push(i);
+                }
+            });
+            return {name: group[0], rows: found.sort(trackOrder)};
+        }).filter(function (group) { return group.rows.length > 0; });
 
         function x(at) {
-            return NAME_PX + (at - begin) / (end - begin) * (canvas.width - NAME_PX);
+            return NAME_PX + (at - begin) / (end - begin) * (width - NAME_PX);
         }
 
         function shownRows() {
-            return Math.floor((canvas.height - ROW_PX) / ROW_PX);
+            return Math.floor((height - ROW_PX) / ROW_PX);
+        }
+
+        function drawTicks() {
+            const tick = tickOf(end - begin), digits = Math.max(0, -Math.floor(Math.log10(tick)));
+            context.textAlign = "center";
+            for (let i = Math.ceil(begin / tick); i * tick <= end; i++) {
+                const at = x(i * tick);
+                context.fillStyle = style("--faint");
+                context.fillRect(Math.round(at), ROW_PX - 2, 1, height);
+                context.fillStyle = style("--ink");
+                if (at > NAME_PX + 20 && at < width - 60) {
+                    context.fillText((i * tick).toFixed(digits), at, 12);
+                }
+            }
+            context.textAlign = "right";
+            context.fillText("\u00b5s of model time", NAME_PX - 8, 12);
+            context.textAlign = "left";
+        }
+
+        function drawShownStep() {
+            if (shown && shown.end_us > begin && shown.begin_us < end) {
+                const left = Math.max(NAME_PX, x(shown.begin_us)), right = Math.min(width, x(shown.end_us));
+                context.fillStyle = style("--band");
+                context.fillRect(left, ROW_PX, right - left, height);
+            }
         }
 
         function drawRow(track, top) {
-            context.fillStyle = style("--ink");
-            context.fillText(data.tracks[track][0] + " " + data.tracks[track][1], 4, top + ROW_PX - 4, NAME_PX - 8);
             let drawn = -1;
+            context.fillStyle = style("--ink");
+            context.fillText(data.tracks[track][0] + " " + data.tracks[track][1], 6, top + ROW_PX - 5, NAME_PX - 12);
             byTrack[track].forEach(function (event) {
                 if (event[BEGIN] > end || event[BEGIN] + event[LENGTH] < begin) {
                     return;
                 }
                 const left = Math.max(NAME_PX, x(event[BEGIN]));
-                const width = Math.max(1, Math.min(canvas.width, x(event[BEGIN] + event[LENGTH])) - left);
-                if (left + width <= drawn && width <= 1) {
+                const wide = Math.max(1, Math.min(width, x(event[BEGIN] + event[LENGTH])) - left);
+                if (left + wide <= drawn && wide <= 1) {
                     return; /* less than a point, where one is */
                 }
-                drawn = left + width;
-                context.fillStyle = COLOURS[event[KIND] % COLOURS.length];
-                context.fillRect(left, top + 2, width, ROW_PX - 4);
+                drawn = left + wide;
+                context.fillStyle = colourOf(event[KIND]);
+                context.fillRect(left, top + 2, wide > 3 ? wide - 0.7 : wide, ROW_PX - 4);
+                const name = data.strings[event[NAME]];
+                if (wide > 24 && context.measureText(name).width < wide - 8) {
+                    context.fillStyle = "#000000";
+                    context.fillText(name, left + 4, top + ROW_PX - 5);
+                }
             });
         }
 
         function draw() {
-            context.clearRect(0, 0, canvas.width, canvas.height);
-            context.font = "11px sans-serif";
+            context.setTransform(scale, 0, 0, scale, 0, 0);
+            context.clearRect(0, 0, width, height);
+            context.font = "11px system-ui, sans-serif";
+            drawTicks();
+            drawShownStep();
             rows.slice(first, first + shownRows()).forEach(function (track, i) {
                 drawRow(track, ROW_PX + i * ROW_PX);
             });
-            context.fillStyle = style("--ink");
-            context.fillText(us(begin), NAME_PX, 11);
-            const text = us(end);
-            context.fillText(text, canvas.width - context.measureText(text).width - 4, 11);
+            element("rows-text").textContent = rows.length > shownRows()
+                ? "Tracks " + (first + 1) + " to " + Math.min(rows.length, first + shownRows()) + " of " + rows.length + "."
+                : "";
             canvas.dataset.begin = begin;
             canvas.dataset.end = end;
         }
@@ -298,15 +494,30 @@
             look(at - (at - begin) * factor, at + (end - at) * factor);
         }
 
-        function choose() {
-            const wanted = GROUPS[Number(select.value)][1];
-            rows = [];
-            data.tracks.forEach(function (track, i) {
-                if (wanted(track) && byTrack[i].length > 0) {
-                    rows.push(i);
-                }
+        function drawKinds() {
+            const legend = element("kinds"), used = new Set();
+            rows.forEach(function (track) {
+                byTrack[track].forEach(function (event) { used.add(event[KIND]); });
             });
+            legend.textContent = "";
+            used.forEach(function (kind) {
+                const span = document.createElement("span");
+                span.style.background = colourOf(kind);
+                legend.appendChild(span);
+                legend.appendChild(document.createTextNode(data.strings[kind] + "\u2003"));
+            });
+        }
+
+        function choose() {
+            rows = groups[Number(select.value)].rows;
             first = 0;
+            width = Math.max(300, canvas.parentNode.clientWidth);
+            height = ROW_PX * (1 + Math.min(rows.length, ROWS_MAX)) + 4;
+            canvas.style.width = width + "px";
+            canvas.style.height = height + "px";
+            canvas.width = width * scale;
+            canvas.height = height * scale;
+            drawKinds();
             draw();
         }
 
@@ -317,13 +528,12 @@
 
         function timeAt(mouse) {
             const box = canvas.getBoundingClientRect();
-            const px = (mouse.clientX - box.left) * canvas.width / box.width;
-            return begin + (px - NAME_PX) / (canvas.width - NAME_PX) * (end - begin);
+            return begin + ((mouse.clientX - box.left) * width / box.width - NAME_PX) / (width - NAME_PX) * (end - begin);
         }
 
         function tell(mouse) {
-            const box = canvas.getBoundingClientRect(), slack = (end - begin) / canvas.width;
-            const row = Math.floor((mouse.clientY - box.top) * canvas.height / box.height / ROW_PX) - 1;
+            const box = canvas.getBoundingClientRect(), slack = (end - begin) / width;
+            const row = Math.floor((mouse.clientY - box.top) * height / box.height / ROW_PX) - 1;
             const track = rows[first + row], at = timeAt(mouse);
             const found = track === undefined || row < 0 ? [] : byTrack[track].filter(function (event) {
                 return event[BEGIN] - slack <= at && at <= event[BEGIN] + event[LENGTH] + slack;
@@ -376,43 +586,63 @@
         element("zoom-in").addEventListener("click", function () { zoom(0.5, (begin + end) / 2); });
         element("zoom-out").addEventListener("click", function () { zoom(2, (begin + end) / 2); });
         element("zoom-all").addEventListener("click", function () { look(0, last); });
-        GROUPS.forEach(function (group, i) {
-            const option = document.createElement("option");
-            option.value = i;
-            option.textContent = group[0];
-            select.appendChild(option);
-        });
-        element("timeline").hidden = false;
-        canvas.width = Math.max(600, canvas.parentNode.clientWidth - 4);
-        end = last;
-        choose();
-        return draw;
+        window.addEventListener("resize", choose);
+        choices(select, groups.map(function (group) { return group.name; }));
+        element("timeline").hidden = groups.length === 0;
+        if (groups.length > 0) {
+            end = last;
+            choose();
+            redraws.push(draw);
+        }
     }
+
+    /* Who sent to whom -------------------------------------------------------------------- */
 
     function beginPairs() {
         const canvas = element("pairs-picture");
         const known = new Map(data.pairs.map(function (pair) {
             return [pair[FROM] * data.nodes + pair[TO], pair];
         }));
+        const index = mostOf(data.pairs, BYTES) > 0 ? BYTES : PAIR_DOWNLOAD_BYTES;
         canvas.addEventListener("pointermove", function (mouse) {
             const box = canvas.getBoundingClientRect();
             const from = Math.floor((mouse.clientY - box.top) / box.height * data.nodes);
             const to = Math.floor((mouse.clientX - box.left) / box.width * data.nodes);
             const pair = known.get(from * data.nodes + to);
-            element("pair-text").textContent = from + ">" + to + ": " +
-                (pair ? pair[CIRCUITS] + " circuits, " + pair[BYTES] + " bytes" : "nothing");
+            element("pair-text").textContent = nodeText(from) + " to " + nodeText(to) + ": " +
+                (pair ? count(pair[CIRCUITS]) + " circuits, " + count(pair[BYTES]) + " bytes" +
+                    (pair[PAIR_DOWNLOAD_BYTES] ? ", download " + count(pair[PAIR_DOWNLOAD_BYTES]) + " bytes" : "")
+                    : "nothing");
         });
-        element("pairs").hidden = false;
-        function draw() {
-            drawMatrix(canvas, data.pairs, BYTES);
+        function outline() {
+            const context = canvas.getContext("2d"), cell = canvas.width / data.nodes;
+            context.strokeStyle = style("--lit");
+            context.lineWidth = Math.max(1, Math.min(4, cell / 6));
+            shown.circuits.forEach(function (circuit) {
+                const half = context.lineWidth / 2;
+                context.strokeRect(circuit[TO] * cell + half, circuit[FROM] * cell + half,
+                    cell - 2 * half - 1, cell - 2 * half - 1);
+            });
         }
+        function draw() {
+            const most = drawMatrix(canvas, data.pairs, index);
+            drawScale("pairs-scale", index === BYTES ? "Bytes" : "Bytes of the download", most, count);
+            if (shown && data.nodes <= OUTLINED_NODES_MAX) {
+                outline();
+            }
+        }
+        element("pairs").hidden = data.pairs.length === 0;
         draw();
-        return draw;
+        redraws.push(draw);
     }
 
     beginNetwork();
-    const redraw = data.events ? [beginTimeline(), beginPairs()] : [];
+    if (data.events) {
+        beginTimeline();
+        beginPairs();
+    }
+    beginSteps();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
-        redraw.forEach(function (draw) { draw(); });
+        redraws.forEach(function (draw) { draw(); });
     });
 })();

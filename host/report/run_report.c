@@ -51,6 +51,11 @@ int run_report_open(struct run_report *report, const char *path, const char **tr
     return 0;
 }
 
+struct kept_lines *run_report_output(struct run_report *report)
+{
+    return report->page.path ? &report->output : NULL;
+}
+
 void run_report_take(const struct run_report *report, json_t *result)
 {
     json_t *simulated = json_object_get(json_object_get(result, "sim"), "trace");
@@ -64,6 +69,7 @@ void run_report_take(const struct run_report *report, json_t *result)
 void run_report_drop(struct run_report *report)
 {
     output_drop(&report->page);
+    kept_free(&report->output);
     if (report->trace) {
         fclose(report->trace);
     }
@@ -120,6 +126,7 @@ int run_report_write(struct run_report *report, json_t *result, struct message *
     }
     int status = page_take(&page, json_incref(result), "the result", message);
     if (status == 0) {
+        page.lines = &report->output;
         status = add_events(report, &page, message);
         status = status == 0 ? run_report_put(&page, &report->page, message) : status;
         page_free(&page);

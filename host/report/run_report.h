@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "host/command/output.h"
+#include "host/console/kept.h"
 #include "host/console/message.h"
 #include "host/report/page.h"
 
@@ -22,11 +23,15 @@ struct run_report {
     struct output page;
     FILE *trace; /* of its own; NULL: there is none, or the user's */
     char trace_path[48];
+    struct kept_lines output; /* of programs */
 };
 
 /* Opens the page; `trace` is the file of --trace, and becomes one where the user wants none. */
 int run_report_open(struct run_report *report, const char *path, const char **trace,
                     const char *json, struct message *message);
+/* Where the page wants what programs print; NULL: nowhere. */
+struct kept_lines *run_report_output(struct run_report *report);
+
 /* The result says of a timeline without a name that it has none. */
 void run_report_take(const struct run_report *report, json_t *result);
 /* Writes the page of a result. */

@@ -64,6 +64,9 @@ void table_put(FILE *file, const struct table *table, const json_t *rows)
 
 void table_put_fact(FILE *file, const char *name, const json_t *value)
 {
+    if (!value || json_is_null(value)) {
+        return;
+    }
     fprintf(file, "<tr><th scope=\"row\">%s</th><td>", name);
     table_put_value(file, value);
     fputs("</td></tr>\n", file);

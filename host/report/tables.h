@@ -30,5 +30,5 @@ struct table {
 void table_put(FILE *file, const struct table *table, const json_t *rows);
 /* The text of a value: null is a dash, a real number has three decimals. */
 void table_put_value(FILE *file, const json_t *value);
-/* A row of two columns, what it is and its value. */
+/* A row of two columns, what it is and its value; nothing for a value that nobody knows. */
 void table_put_fact(FILE *file, const char *name, const json_t *value);

@@ -241,7 +241,7 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
         run_report_drop(&run->report);
         return -1;
     }
-    options->links = arguments->links;
+    options->links = arguments->links || arguments->report;
     options->traced = arguments->trace != NULL;
     options->trace_fd = run->trace_output.fd;
     return 0;
@@ -356,6 +356,7 @@ static int execute(struct sim_run *run, struct message *message)
     }
     view_init(view, sink_open(NULL, NULL), run->arguments.network.nodes, run->arguments.quiet);
     view->reports = run->arguments.reports;
+    view->kept = run_report_output(&run->report);
     if (run->arguments.program) { /* it may have to tell something before the first event */
         sim_program_begin(&run->program, sim);
     }
@@ -368,7 +369,7 @@ static int execute(struct sim_run *run, struct message *message)
     note_ranks(run, sim);
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
-    run->traffic = run->arguments.links ? take_traffic(run, sim) : NULL;
+    run->traffic = run->arguments.options.links ? take_traffic(run, sim) : NULL;
     if (run->arguments.options.traced) {
         run->trace = sim_trace_end(sim);
         close(run->trace_output.fd);
@@ -594,11 +595,13 @@ static json_t *show(struct sim_run *run)
         report_print(stdout, json_object_get(result, "reports"));
     }
     if (run->traffic) {
+        json_object_set_new(result, "traffic", run->traffic);
+    }
+    if (run->arguments.links && run->traffic) {
         struct traffic_view all = {
             .columns = terminal_columns(program ? STDERR_FILENO : STDOUT_FILENO), .rows = SIZE_MAX};
         fputc('\n', file);
         traffic_print(file, run->traffic, &all);
-        json_object_set_new(result, "traffic", run->traffic);
     }
     if (!run->arguments.quiet && !run->arguments.reports) {
         print_summary(run, file);

@@ -125,6 +125,7 @@ int verb_load(int argc, char **argv)
     load.sink = sink_open(NULL, NULL);
     load.end_us = sink_now_us() + job.timeout_ms * UINT64_C(1000);
     view_init(&load.view, load.sink, 1, load.load_arguments.quiet);
+    load.view.kept = run_report_output(&report);
     status = client_run(load.name_arguments.name, request, on_event, &load, &answer);
     if (!answer) {
         output_drop(&output);

@@ -32,6 +32,7 @@ struct run {
     struct job_request request;
     struct job job; /* planned: the machine's when it has booted */
     struct view view;
+    struct run_report report;
     struct sink *sink;
     uv_async_t written;
     uint64_t end_us; /* when --timeout is over */
@@ -273,6 +274,7 @@ static int execute(struct run *run, const struct machine_options *options,
     run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
     view_init(&run->view, run->sink, options->network.nodes, run->arguments.load.quiet);
     run->view.reports = run->arguments.load.reports;
+    run->view.kept = run_report_output(&run->report);
     started = machine_start(&run->machine, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
@@ -318,23 +320,22 @@ static int perform(struct run *run)
     struct machine_options options;
     struct target target;
     struct output output;
-    struct run_report report;
     struct message message;
 
-    if (run_report_open(&report, run->arguments.load.report, &run->arguments.load.trace,
+    if (run_report_open(&run->report, run->arguments.load.report, &run->arguments.load.trace,
                         run->arguments.load.json, &message) != 0) {
         return message_print(&message);
     }
     if (prepare(run, &options, &target, &output, &message) != 0) {
-        run_report_drop(&report);
+        run_report_drop(&run->report);
         return message_print(&message);
     }
     if (execute(run, &options, &target, &message) != 0) {
         output_drop(&output);
-        run_report_drop(&report);
+        run_report_drop(&run->report);
         return message_print(&message);
     }
-    run_report_take(&report, run->result);
+    run_report_take(&run->report, run->result);
     options_describe_job(&run->request, run->result);
     if (run->view.reports) {
         view_clear(&run->view);
@@ -346,7 +347,7 @@ static int perform(struct run *run)
     if (output_write(&output, run->result, &message) != 0) {
         run->status = message_print(&message);
     }
-    if (run_report_write(&report, run->result, &message) != 0) {
+    if (run_report_write(&run->report, run->result, &message) != 0) {
         run->status = message_print(&message);
     }
     plan_list_free(&run->arguments.plans);

@@ -37,6 +37,28 @@ circuits_move() {
     done
 }
 
+# A plan is drawn before anything runs.
+a_plan() {
+    tool_succeeds plan show allgather --network torus:4x4 --report run.html
+    sed -n 's/.*id="data">\(.*\)<\/script>.*/\1/p' run.html >data
+    drawn "run.html#step=3"
+    [ "$(grep -o '<circle' drawn | wc -l)" = 16 ] || fail "other nodes are drawn"
+    wanted=$("$json_get" data steps 2 links | tr -dc '0-9,' | tr ',' '\n' | sort -nu | tr '\n' ' ')
+    [ -n "$wanted" ] && [ "$(lit)" = "$wanted" ] || fail "lit is $(lit), not $wanted"
+    grep -q '<section id="timeline" class="drawn">' drawn || fail "no timeline"
+    grep -q '<option value="0">links</option>' drawn || fail "no links in the timeline"
+}
+
+# Ranks stand beside their nodes, and links can be coloured by what nodes have counted.
+ranks() {
+    tool_succeeds sim -q --network cube:3 --map gray --as ring:8 exchange --bytes 1000 --drop 2e-2 --report run.html
+    drawn run.html
+    [ "$(grep -o '<text[^>]*class="rank">r[0-7]<' drawn | wc -l)" = 8 ] || fail "other ranks are drawn"
+    grep -o '<circle[^>]*><title>[^<]*' drawn | grep -q 'node 3, rank 2$' || fail "rank 2 is not at node 3"
+    grep -q '<option value="[0-9]">repeats</option>' drawn || fail "links cannot be coloured by repeats"
+    grep -o '<title>0&gt;1: [^<]*' drawn | grep -q ', load [0-9.]* %, .*repeats [0-9]' || fail "no load of a link"
+}
+
 no_records() {
     tool_succeeds sim --network ring:7 broadcast --bytes 100 --json run.json
     tool_succeeds report run.json -o run.html
@@ -61,9 +83,12 @@ matrix() {
     drawn run.html
     [ "$(grep -o '<canvas' drawn | wc -l)" = 3 ] || fail "no matrix of links"
     ! grep -q 'data-link=' drawn || fail "too many links are drawn"
+    grep -q '<p id="network-large" class="note">' drawn || fail "it does not say why"
 }
 
 check "the slider moves circuits" circuits_move
+check "the steps of a plan are drawn" a_plan
+check "ranks, and what nodes have counted, are drawn" ranks
 check "a run without records has its network" no_records
 check "1,024 nodes and 100,000 events are drawn" large
 check "a larger network is a matrix" matrix

@@ -20,6 +20,12 @@ cells() {
     xmllint --xpath "//*[@id='$2']/*[local-name()='tbody']/*/*[$3]/text()" "$1.html"
 }
 
+# table NAME TABLE COLUMNS - these columns of a table, as cut(1) takes them, a line for each row.
+table() {
+    xmllint --xpath "//*[@id='$2']/*[local-name()='tbody']" "$1.html" 2>xmllint.said |
+        sed -n 's/<\/td><td[^>]*>/|/g; s/<[^>]*>//gp' | grep . | cut -d '|' -f "$3"
+}
+
 # data NAME - what the script reads.
 data() {
     xmllint --xpath "//*[@id='data']/text()" "$1.html" >"$1.data"
@@ -44,7 +50,7 @@ nodes_and_links() {
     done
 }
 
-# Each pair sends its block once, and what links carried is what was sent, times the hops.
+# Each pair sends its block once, and what links carried is what was sent, times the hops; the download is told apart.
 loads() {
     tool_succeeds sim --network torus:3x4 exchange --algorithm direct --bytes 100 --json run.json --trace trace.json
     page run
@@ -52,7 +58,9 @@ loads() {
     [ "$(cells run steps 1 | sort -u | wc -l)" = 1 ] || fail "steps of several collectives"
     [ "$(rows run steps)" = "$("$json_get" run.json reports 0 steps)" ] || fail "$(rows run steps) steps"
     carried=$(cells run links 4 | awk '{ n += $1 } END { print n }')
-    hops=$(grep -o '"cat":"sent","args":{"source":"[0-9].*' trace.json |
+    downloads=$(cells run links 7 | awk '{ n += $1 } END { print n }')
+    [ "$downloads" -gt 0 ] || fail "no link has carried the download"
+    hops=$(grep -o '"cat":"sent","args":{"source":"[0-9].*' trace.json | grep -v '"image":true' |
         sed 's/.*"bytes":\([0-9]*\),"hops":\([0-9]*\),.*/\1 \2/' | awk '{ n += $1 * $2 } END { print n }')
     [ "$carried" = "$hops" ] || fail "links carried $carried bytes, circuits $hops"
     data run
@@ -68,11 +76,141 @@ as_on_nodes() {
     page qemu
     page sim
     # Steps begin when the download has ended, and the two programs are of other sizes.
-    for what in 'steps 1' 'steps 3' 'steps 6' 'steps 7' 'reports 4' 'reports 7' 'nodes 2' 'nodes 4'; do
+    for what in 'steps 1' 'steps 3' 'steps 6' 'steps 7' 'reports 4' 'reports 7' 'nodes 2' 'nodes 4' 'links 3' 'links 4' \
+        'links 5' 'links 6' 'sent 3' 'sent 4'; do
         # shellcheck disable=SC2086 -- a table and a column
         [ "$(cells qemu $what)" = "$(cells sim $what)" ] || fail "other $what"
     done
     [ "$(cells qemu nodes 4 | sort -u)" = 0 ] || fail "exits are missing"
+}
+
+# What nodes have counted at their links is what their records say, and stands in its place.
+counted() {
+    for words in 'torus:3x4 exchange' 'cube:3 random' 'mesh:2x3 allreduce'; do
+        # shellcheck disable=SC2086 -- a network and a scenario
+        set -- $words
+        tool_succeeds sim --network "$1" "$2" --bytes 1000 --json plain.json --trace trace.json
+        tool_succeeds sim --network "$1" "$2" --bytes 1000 --json run.json --trace trace.json --links
+        page plain
+        page run
+        table plain links 1-6 >records
+        table run links 1-6 >counts
+        [ -s records ] && cmp records counts || fail "$words: records say otherwise"
+        ! cells plain links 8 >/dev/null 2>&1 || fail "a load that nobody has told"
+        [ "$(table run links 8 | sort -un | tail -n 1 | cut -d . -f 1)" -gt 0 ] || fail "$words: no load"
+        # Without records: loads, but no timeline.
+        tool_succeeds sim --network "$1" "$2" --bytes 1000 --json run.json --links
+        page run
+        table run links 1-6 | cmp - counts || fail "$words: other loads without records"
+    done
+    # Links that repeat say so: in the table, and in what the script colours by.
+    tool_succeeds sim --network cube:3 exchange --bytes 1000 --drop 2e-2 --json run.json --links
+    page run
+    [ "$(table run links 11 | awk '{ n += $1 } END { print n }')" -gt 0 ] || fail "no repeats in the table"
+    data run
+    [ "$("$json_get" run.data links 0 length)" = 15 ] || fail "no repeats in the data"
+    sed 's/"port": 0/"port": 7/' run.json >other.json
+    tool_fails 2 'its traffic is none of this network' report other.json
+    sed 's/"node": 3/"node": 8/' run.json >other.json
+    tool_fails 2 'its traffic is none of this network' report other.json
+    sed 's/"links": \[/"links": 1, "old": [/' run.json >other.json
+    tool_fails 2 'its traffic is none of this network' report other.json
+    sed 's/"traffic": {/"traffic": 1, "old": {/' run.json >other.json
+    tool_fails 2 'its member "traffic" is missing, or no such' report other.json
+}
+
+# A plan is drawn as the run that follows it: the same circuits on the same links for the same time.
+plans='cube:3 exchange
+ring:5 allgather --ports all
+mesh:3x3 scatter
+torus:3x4 reduce_scatter
+torus:2x3 allreduce --ports 2
+cube:4 exchange --map gray --as torus:4x4
+torus:3x4 scan --map cycle --as ring:12
+cube:3 all_to_some'
+
+planned() {
+    echo "$plans" | while read -r network operation options; do
+        # shellcheck disable=SC2086 -- options
+        tool_succeeds plan show "$operation" --network "$network" --bytes 960 $options --report plan.html
+        xmllint --noout --nonet plan.html || exit 1
+        # shellcheck disable=SC2086 -- options
+        tool_succeeds sim -q --network "$network" "$operation" --bytes 960 $options --report run.html
+        [ "$(table plan reports 2-6)" = "$(table run reports 2,3,5-7)" ] || fail "$network $operation: other times"
+        for what in 'links 1-6' 'steps 3,6-' 'nodes 1-3,5-8'; do
+            # shellcheck disable=SC2086 -- a table and columns
+            set -- $what
+            table plan "$1" "$2" >plan.cells
+            table run "$1" "$2" >run.cells
+            [ -s plan.cells ] && cmp plan.cells run.cells || fail "$network $operation: other $1"
+        done
+        table run sent 1-4 | grep -v '|0|0$' >run.cells # without the download
+        table plan sent 1-4 | cmp - run.cells || fail "$network $operation: other pairs"
+    done
+}
+
+# The root is a rank, which the map has put at a node.
+planned_root() {
+    tool_succeeds plan show scatter --root 3 --network cube:3 --map gray --as ring:8 --report plan.html
+    grep -q '^scatter on cube:3, 8 nodes, root 3 (node 2), ' out || fail "other words"
+    [ "$(table plan nodes 1,3 | tr '\n' ' ')" = '0|0 1|1 2|3 3|2 4|7 5|6 6|4 7|5 ' ] || fail "other ranks: $(table plan nodes 1,3)"
+    [ "$(table plan nodes 1,7 | grep '|[^0-9]*$' | cut -d '|' -f 1)" = 2 ] || fail "not the root alone receives nothing"
+    tool_succeeds plan show broadcast --network cube:11 --report plan.html
+    grep -q 'id="network-large"' plan.html || fail "no word on what is too large"
+    tool_fails 2 'a page of 4294967296 circuits needs' plan show exchange --network cube:16 --algorithm AAP --report gone.html
+    [ ! -e gone.html ] || fail "a page of what has none"
+    tool_fails 2 'cannot write the page /no-such-directory/p.html' plan show exchange --network cube:1 --report /no-such-directory/p.html
+    tool_fails 2 '--report p.html: that is for ecube plan show' plan export exchange --network cube:1 --report p.html
+    tool_fails 2 '--report is not for ecube plan verify' plan verify plan.json --report p.html
+    tool_fails 2 '--map gray: that is for ecube plan show' plan explain exchange --network cube:3 --map gray
+    tool_fails 2 '--as ring:8: say with --map' plan show exchange --network cube:3 --as ring:8
+}
+
+# Where ranks are at other nodes the page says which, and whose program ended how.
+mapped() {
+    tool sim --network cube:3 --map gray --as ring:8 --json run.json --trace trace.json "$programs/misbehave.so" exit 3 7
+    [ "$status" = 7 ] || fail "status $status"
+    page run
+    map=$("$json_get" run.json map node_of_rank | tr -dc '0-9,' | tr ',' '\n')
+    [ "$(table run nodes 3,1 | sort -t '|' -k 2 -n | cut -d '|' -f 1)" = "$map" ] || fail "other nodes of ranks"
+    [ "$(table run nodes 1,3,4 | grep '|7$')" = '2|3|7' ] || fail "the status of another rank: $(table run nodes 1,3,4)"
+    data run
+    [ "$("$json_get" run.data node_of_rank 3)" = 2 ] || fail "other ranks in the data"
+    [ "$("$json_get" run.data failed 0)" = 2 ] || fail "another node has failed"
+    tool_succeeds sim --network cube:3 --map gray --as ring:8 shift --json run.json --trace trace.json
+    page run
+    table run sent 1,2,6,7 | while IFS='|' read -r from to from_rank to_rank; do
+        [ "$(echo "$map" | sed -n "$((from_rank + 1))p")>$(echo "$map" | sed -n "$((to_rank + 1))p")" = "$from>$to" ] ||
+            fail "$from>$to are not the ranks $from_rank and $to_rank"
+    done
+}
+
+# What programs print is on the page of their run, behind their ranks, and nothing of it is a script.
+printed() {
+    evil='</script><script>alert(1)</script><img src=x onerror=alert(2)>'
+    bytes=$(printf 'bell\007 \033[31m \377\376 \303( ]]> &amp;')
+    for verb in run sim; do
+        program=$programs/arguments.elf
+        [ $verb = run ] || program=$programs/arguments.so
+        tool_succeeds $verb -q --network ring:3 --report now.html "$program" "$evil" "$bytes"
+        xmllint --noout --nonet now.html || fail "the page is not well-formed"
+        [ "$(grep -c '<script' now.html)" = 2 ] || fail "a script of the program's"
+        ! grep -q '<img' now.html || fail "an element of the program's"
+        xmllint --xpath "//*[@id='output']" now.html >shown
+        [ "$(grep -c '^\(<pre.*>\)*\[[0-2]\] node [0-2] of 3: \[&lt;/script&gt;&lt;script&gt;alert(1)' shown)" = 3 ] || fail "not the lines of three ranks"
+        grep -q 'bell.* .*\[31m .* \]\]&gt; &amp;amp;\]' shown || fail "other text"
+        ! LC_ALL=C grep -q "$(printf '[\001-\010\033\377]')" now.html || fail "control bytes in the page"
+    done
+    tool_succeeds up --name printed --network ring:3
+    tool_succeeds load -q --name printed --report now.html "$programs/arguments.elf" "$evil"
+    tool_succeeds down --name printed
+    [ "$(grep -c '\[[0-2]\] node [0-2] of 3: \[&lt;/script&gt;' now.html)" = 3 ] || fail "load: not the lines of three ranks"
+    # As much as a person reads, and how much is left out; a file likewise.
+    tool_succeeds sim -q --network cube:1 --report now.html "$programs/talker.so" lines 6000 30
+    lines=$(grep -c . out)
+    shown=$(xmllint --xpath "//*[@id='output']" now.html | grep -c '\[[01]\]')
+    [ "$lines" -gt "$shown" ] && [ "$shown" -gt 0 ] || fail "$shown of $lines lines"
+    grep -q ">$((lines - shown)) more lines are left out here" now.html || fail "not told how many of $lines lines are left out"
 }
 
 escaped() {
@@ -131,8 +269,9 @@ at_once() {
 
 # The page of a run that fails has its faults, and what came of the records.
 failed_run() {
-    "$ecube" run -q --network cube:3 --kill 5@run+300ms --report now.html \
-        "$examples/complete_exchange.elf" 65536 65536 65536 65536 >printed 2>&1
+    sizes=$(yes 65536 | head -n 60) # longer than it takes until the fault
+    # shellcheck disable=SC2086 -- sizes
+    "$ecube" run -q --network cube:3 --kill 5@run+2s --report now.html "$examples/complete_exchange.elf" $sizes >printed 2>&1
     [ $? = 3 ] || { cat printed; fail "another status"; }
     xmllint --noout --nonet now.html || fail "the page is not well-formed"
     cells now troubles 1 | grep -qx node-died || fail "the fault is not there"
@@ -176,6 +315,11 @@ check "links carried what circuits brought" loads
 check "the page of a run on nodes is the simulator's" as_on_nodes
 check "--report of run, load and sim writes the page at once" at_once
 check "a run that fails has a page" failed_run
+check "what nodes count at links is what records say" counted
+check "a plan is drawn as its run will be" planned
+check "the root of a plan is a rank; what cannot be drawn is told" planned_root
+check "a page says which rank is at which node" mapped
+check "what programs print is on the page, as text" printed
 check "what programs say is text" escaped
 check "the page allows its own script alone" digest
 check "bad input is told in a line" bad_input
