@@ -18,6 +18,6 @@ photograph() {
 }
 
 "$build/ecube" run -q --network cube:4 --report "$made/run.html" "$build/examples/complete_exchange.elf" 1000
-photograph 'run.html#step=8' 900 1180 run
+photograph 'run.html#step=3' 1200 1080 run
 "$build/ecube" plan explain allgather --network torus:4x4 --svg "$made/explain.svg" >/dev/null
 photograph explain.svg 1000 560 explain
