@@ -63,10 +63,12 @@ search() {
     log=$scratch/$count.log
     cd "$scratch/cube$1" || exit 1
     rm -f pan circuits.pml.trail
+    # Who compiles for a short search takes longer than the search: clang is done soonest, what gcc makes is faster.
+    compiler=${5:+gcc}
     # shellcheck disable=SC2086 -- flags are meant to split
     {
         spin $4 -a circuits.pml &&
-            gcc -w -DSAFETY ${5:--O0 -DCOLLAPSE} -DVECTORSZ=2048 -DMEMLIM=2000 -o pan pan.c &&
+            ${compiler:-clang} -w -DSAFETY ${5:--O0 -DCOLLAPSE} -DVECTORSZ=2048 -DMEMLIM=2000 -o pan pan.c &&
             timeout -k 5 "$limit" ./pan -m20000 ${6-}
     } >"$log" 2>&1
     found=$(outcome "$log")
@@ -97,16 +99,17 @@ check 2 delivered "4 nodes: a message across one whose receive is late, every ac
 check 2 delivered "4 nodes: one circuit per link and data in three pieces, every action interleaved" \
     "-DMIX=7 -DCOLLECTIVE=0 -DSLOTS=1 -DTOKENS=3"
 check 2 delivered "4 nodes: the complete exchange ends" "-DMIX=1 -DEAGER=1"
-check 2 delivered "4 nodes: the exchange beside two short messages and a pool of one" "-DMIX=10 -DEAGER=1" "-O1 -DCOLLAPSE"
+check 2 delivered "4 nodes: the exchange beside two short messages and a pool of one" "-DMIX=10 -DEAGER=1"
 check_long 2 delivered "4 nodes: the exchange beside any long message" "-DMIX=2 -DEAGER=1" "-O1 -DCOLLAPSE"
-check 2 delivered "4 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2" "-O1 -DCOLLAPSE"
-check 2 delivered "4 nodes: the exchange beside any long message and any short one" "-DMIX=5 -DEAGER=2" "-O1 -DCOLLAPSE"
-check 2 delivered "4 nodes: the exchange beside any two long messages, announced by RTS" \
+check_long 2 delivered "4 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2" "-O1 -DCOLLAPSE"
+check 2 delivered "4 nodes: the exchange beside any long message and any short one" "-DMIX=5 -DEAGER=2"
+check 2 delivered "4 nodes: the exchange beside any long message, announced by RTS" "-DMIX=2 -DEAGER=2 -DJOINED=0"
+check_long 2 delivered "4 nodes: the exchange beside any two long messages, announced by RTS" \
     "-DMIX=4 -DEAGER=2 -DJOINED=0" "-O1 -DCOLLAPSE"
 check 3 delivered "8 nodes: the exchange beside any long message" "-DMIX=2 -DEAGER=2"
 check 3 delivered "8 nodes: the exchange beside any short message" "-DMIX=3 -DEAGER=2"
 check 3 delivered "8 nodes: a message that tries again three times in vain does no harm" "-DMIX=2 -DEAGER=2 -DRETRIES=3"
-check 3 delivered "8 nodes: one circuit per link and data in three pieces do no harm" \
+check_long 3 delivered "8 nodes: one circuit per link and data in three pieces do no harm" \
     "-DMIX=2 -DEAGER=2 -DSLOTS=1 -DTOKENS=3"
 
 # The same with set-ups that follow each other: up to four unanswered OPENs of one in-port and destination a link -----
@@ -117,9 +120,8 @@ check 2 delivered "4 nodes, pipelined: two messages after each other and any thi
     "-DMIX=8 -DEAGER=1 -DPIPELINED=1 -DCOLLECTIVE=0"
 check_long 2 delivered "4 nodes, pipelined: the exchange beside two after each other and any third" \
     "-DMIX=8 -DEAGER=2 -DPIPELINED=1" "-O1 -DCOLLAPSE"
-check 2 delivered "4 nodes, pipelined: the exchange beside any two" "-DMIX=4 -DEAGER=2 -DPIPELINED=1" "-O1 -DCOLLAPSE"
-check 3 delivered "8 nodes, pipelined: the exchange beside two after each other" "-DMIX=12 -DEAGER=2 -DPIPELINED=1" \
-    "-O1 -DCOLLAPSE"
+check_long 2 delivered "4 nodes, pipelined: the exchange beside any two" "-DMIX=4 -DEAGER=2 -DPIPELINED=1" "-O1 -DCOLLAPSE"
+check 3 delivered "8 nodes, pipelined: the exchange beside two after each other" "-DMIX=12 -DEAGER=2 -DPIPELINED=1"
 check 3 delivered "8 nodes, pipelined: two messages after each other and any third arrive" \
     "-DMIX=8 -DEAGER=2 -DPIPELINED=1 -DCOLLECTIVE=0"
 
@@ -153,7 +155,7 @@ check 2 "ahead at its end" "where the receiver does not refuse (rule 5) a messag
     "-DMIX=3 -DEAGER=1 -DRULE5_END=0"
 check 3 assertion "a message that follows one from before the collective (rule 5) takes its answer" \
     "-DMIX=12 -DEAGER=2 -DPIPELINED=1 -DRULE5_ALIKE=0"
-check 2 delivered "a message that both ends need before the exchange arrives" "-DMIX=9 -DEAGER=1" "-O1 -DCOLLAPSE"
+check 2 delivered "a message that both ends need before the exchange arrives" "-DMIX=9 -DEAGER=1"
 check 2 deadlock "without the entry exchange it deadlocks with the schedule" "-DMIX=9 -DEAGER=1 -DENTRY=0"
 
 echo "1..$count"
