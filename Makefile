@@ -186,7 +186,9 @@ UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) tests/net
 CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
 CAMPAIGN_MAIN := tests/campaign/campaign_main.c
 # Sweeps, all of which run without sanitizers and a share with them (tests/testing.h).
-SWEEPS := tests/campaign/campaign_test.c $(call in,tests/planner,cliffs_test.c planner_all_test.c relations_test.c spread_test.c)
+SWEEPS := tests/campaign/campaign_test.c tests/sim/time_test.c \
+	$(call in,tests/planner,choose_test.c cliffs_test.c map_test.c mapped_test.c permute_test.c planner_all_test.c ports_test.c \
+		relations_test.c scan_test.c spread_test.c)
 SWEPT_SUPPORT := tests/network/shapes.c $(call in,tests/planner,cliffs.c plan_machine.c relations.c) $(JUDGE) $(CAMPAIGN)
 MUTANTS := $(call in,tests/sim,execution.c mutants.c)
 MUTANTS_MAIN := tests/sim/mutants_main.c

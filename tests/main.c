@@ -1,14 +1,17 @@
 /*
  * main.c - runs the tests of a binary under cmocka.
  *
- * ECUBE_TESTS says which: "long" those that are registered as long, "all" these and the others,
- * which run without it. Without any the plan of TAP says so: 1..0.
+ * ECUBE_TESTS says which: "short" or nothing those of the short tier, "long" those of the long one,
+ * "all" both. Where there are none the plan of TAP says so: 1..0.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/testing.h"
+
+/* Of what a sweep takes, the short tier takes one of so many. */
+enum { SHORT_SHARE = 3 };
 
 /* cmocka's runner behind its macro, which counts an array. */
 const struct test_group test_group __attribute__((weak));
@@ -18,14 +21,19 @@ static int by_line(const void *one, const void *other)
     return (*(const struct test *const *)one)->line - (*(const struct test *const *)other)->line;
 }
 
-static bool is_wanted(const struct test *test)
+static unsigned tiers_wanted(void)
 {
     const char *wanted = getenv("ECUBE_TESTS");
 
     if (!wanted || strcmp(wanted, "short") == 0) {
-        return !test->is_long;
+        return TIER_SHORT;
     }
-    return test->is_long || strcmp(wanted, "all") == 0;
+    return strcmp(wanted, "all") == 0 ? TIER_SHORT | TIER_LONG : TIER_LONG;
+}
+
+unsigned sweep_share(void)
+{
+    return tiers_wanted() == TIER_SHORT ? BUILD_SHARE * SHORT_SHARE : BUILD_SHARE;
 }
 
 int main(void)
@@ -37,7 +45,7 @@ int main(void)
     assert_non_null(sorted);
     assert_non_null(tests);
     for (size_t i = 0; i < most; i++) {
-        if (is_wanted(__start_tests[i])) {
+        if (__start_tests[i]->tiers & tiers_wanted()) {
             sorted[count++] = __start_tests[i];
         }
     }

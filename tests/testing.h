@@ -12,7 +12,8 @@
  *
  * That is all: the linker gathers the tests of a binary, which tests/main.c (on the target
  * tests/target/testing.c) runs in the order in which they stand. TEST_LONG is one that `make test`
- * leaves to `make test-all`; why stands beside it.
+ * leaves to `make test-long`; why stands beside it. TEST_SWEEP is one over more cases than a person
+ * waits for: both run it, `make test` with a share of them.
  */
 #pragma once
 
@@ -22,32 +23,38 @@
 struct test {
     const char *name;
     int line;
-    bool is_long;
+    unsigned tiers; /* of TIER_SHORT, TIER_LONG: those that run it */
     void (*function)(void **state);
     int (*setup)(void **state);
     int (*teardown)(void **state);
 };
 
-#define TEST_OF(name, is_long, setup, teardown)                                                    \
+#define TEST_OF(name, tiers, setup, teardown)                                                      \
     static void name(void **state);                                                                \
-    static const struct test name##_test = {#name, __LINE__, is_long, name, setup, teardown};      \
+    static const struct test name##_test = {#name, __LINE__, tiers, name, setup, teardown};        \
     static const struct test *const name##_entry __attribute__((used, section("tests"))) =         \
         &name##_test;                                                                              \
     static void name(void **state __attribute__((unused)))
 
-#define TEST(name)      TEST_OF(name, false, NULL, NULL)
-#define TEST_LONG(name) TEST_OF(name, true, NULL, NULL)
+enum { TIER_SHORT = 1, TIER_LONG = 2 };
+
+#define TEST(name)       TEST_OF(name, TIER_SHORT, NULL, NULL)
+#define TEST_LONG(name)  TEST_OF(name, TIER_LONG, NULL, NULL)
+#define TEST_SWEEP(name) TEST_OF(name, TIER_SHORT | TIER_LONG, NULL, NULL)
 
 /* A test between setup and teardown, either of which may be NULL; `state` is what they share. */
-#define TEST_WITH(name, setup, teardown) TEST_OF(name, false, setup, teardown)
+#define TEST_WITH(name, setup, teardown) TEST_OF(name, TIER_SHORT, setup, teardown)
 
-/* Sweeps (the Makefile's SWEEPS) are made twice: without sanitizers they take all of their cases,
- * with them, which takes five times as long, one of so many. */
+/* Sweeps (the Makefile's SWEEPS) are made twice: with sanitizers, which take five times as long,
+ * they take one of so many of the cases that they take without. */
 #ifdef __SANITIZE_ADDRESS__
-enum { SWEEP_SHARE = 5 };
+enum { BUILD_SHARE = 5 };
 #else
-enum { SWEEP_SHARE = 1 };
+enum { BUILD_SHARE = 1 };
 #endif
+
+/* One of so many cases a sweep takes: BUILD_SHARE, in `make test` several times as many. */
+unsigned sweep_share(void);
 
 /* At most once in a binary: what comes before all its tests, and after them; either may be NULL. */
 struct test_group {

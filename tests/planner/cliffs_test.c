@@ -49,12 +49,12 @@ static void look(const struct cliff *cliff, void *context)
 TEST(one_node_more_is_no_cliff_for_some_sizes)
 {
     static const uint32_t sizes[] = {16, 4096, 4097};
-    const struct cliff_sweep sweep = {STRIDE * SWEEP_SHARE, NODES_MAX, sizes,
+    const struct cliff_sweep sweep = {STRIDE * sweep_share(), NODES_MAX, sizes,
                                       sizeof sizes / sizeof sizes[0]};
     unsigned count = 0;
 
     cliffs_sweep(&sweep, look, &count);
-    assert_true(count > 100 / SWEEP_SHARE);
+    assert_true(count > 100 / sweep_share());
 }
 
 TEST_LONG(one_node_more_is_no_cliff)

@@ -125,7 +125,7 @@ static void each_network(bool (*suits)(const struct network *network), unsigned 
 
     for (unsigned i = 0; i < shape_count; i++) {
         if (suits(&shapes[i]) && (shapes[i].nodes <= ALL_ROOTS_NODES || i % stride == 0) &&
-            count++ % SWEEP_SHARE == 0) {
+            count++ % sweep_share() == 0) {
             each_plan(&shapes[i], look);
         }
     }

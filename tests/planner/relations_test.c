@@ -32,7 +32,7 @@ static void hold(unsigned first, unsigned draws)
 
 TEST(no_plan_is_dearer_than_what_it_can_be_made_of)
 {
-    hold(1, DRAWS / SWEEP_SHARE);
+    hold(1, DRAWS / sweep_share());
 }
 
 TEST_LONG(no_plan_is_dearer_for_any_of_many_draws)

@@ -460,8 +460,9 @@ TEST(too_much_memory_is_known_before_it_is_asked_for)
 {
     struct sim_options options = simulation(10, SIM_EXCHANGE, 100000);
     char why[SIM_WHY_MAX];
-    struct sim_plans *plans = sim_plans_make(&options, why);
 
+    options.algorithm = "AAP";
+    struct sim_plans *plans = sim_plans_make(&options, why);
     assert_non_null(plans);
     options.plans = plans;
     assert_true(sim_need(&options, SIM_CHECKED) > UINT64_C(2) * 1024 * 1024 * 100000);
