@@ -116,14 +116,14 @@ is_absent() {
     "${tools}nm" "$scratch/heap.$kind" | grep -qi ' t ecube_blocks_take$' || fail "no checks with --check"
 }
 
-# same NETWORK NAME ARGUMENT... - of `folder`, prints the same with checks and without, and reports the same model times.
+# same NAME ARGUMENT... - of `folder`, prints the same with checks and without, and reports the same model times.
 same() {
-    network=$1 name=$2
-    shift 2
-    run_succeeds --network "$network" --json plain.json "$folder/$name.$kind" "$@"
+    name=$1
+    shift
+    run_succeeds --json plain.json "$folder/$name.$kind" "$@"
     sort out >plain.out
     words | grep ^ecube: | sort >plain.words
-    run_succeeds --check --network "$network" --json checked.json "$scratch/$name.$kind" "$@"
+    run_succeeds --check --json checked.json "$scratch/$name.$kind" "$@"
     words | grep ^ecube: | sort | cmp plain.words - || { words; fail "$name: something else is told"; }
     case $name.$kind in
     farm.elf | jacobi.elf | nbody.elf | pagerank.elf | algorithms.elf) ;; # what they print, or who does what, takes wall time
@@ -141,6 +141,7 @@ same() {
 
 examples_are_right() {
     folder=$examples
+    runs_on "$1"
     for program in "$examples"/*.elf; do
         ! left_out "$program" || continue
         name=$(basename "$program" .elf)
@@ -159,8 +160,9 @@ examples_are_right() {
         esac
         # shellcheck disable=SC2086 -- words
         compile "$name" "$source" $shared || fail "$name is not compiled"
-        same "$network" "$name" "$@"
+        same "$name" "$@"
     done
+    runs_end
 }
 
 programs_are_right() {
@@ -168,19 +170,44 @@ programs_are_right() {
     for name in collectives messages formats thread absorbed window hops traffic counter; do
         compile $name "$sources/$name.c" || fail "$name is not compiled"
     done
-    same cube:3 collectives 100
-    same ring:3 collectives 2000
-    same cube:3 messages 300000
-    same mesh:3x4 messages
-    same cube:3 arguments one 'two words'
-    same cube:0 formats
-    same cube:1 heap
-    same cube:0 thread
-    [ $kind = so ] || same cube:1 absorbed 1000 # it measures how fast its processor is, which the simulator does not tell
-    same cube:1 window 16 400 2000 9000
-    same ring:5 hops 3000
-    same cube:2 traffic 50 -1
-    same cube:2 counter 20
+    runs_on cube:0
+    same formats
+    same thread
+    runs_end
+    runs_on cube:1
+    same heap
+    [ $kind = so ] || same absorbed 1000 # it measures how fast its processor is, which the simulator does not tell
+    same window 16 400 2000 9000
+    runs_end
+    runs_on cube:2
+    same collectives 100
+    same messages 300000
+    same arguments one 'two words'
+    same traffic 50 -1
+    same counter 20
+    runs_end
+    runs_on mesh:2x3
+    same hops 3000
+    same messages
+    runs_end
+}
+
+right_on_more_nodes() {
+    folder=$programs
+    for name in collectives messages hops; do
+        compile $name "$sources/$name.c" || fail "$name is not compiled"
+    done
+    runs_on cube:3
+    same collectives 100
+    same messages 300000
+    runs_end
+    runs_on ring:3
+    same collectives 2000
+    same hops 3000
+    runs_end
+    runs_on mesh:3x4
+    same messages
+    runs_end
 }
 
 compile heap "$sources/heap.c"
@@ -240,6 +267,5 @@ check "of a program without symbols addresses are told" finds_when_stripped
 check "a program that fails by its status is told nothing of what it left open" leaves_failures_alone
 check "a program without checks is refused, with the command that links them" refuses
 check "without --check a program has nothing of it" is_absent
-network=cube:2
-check "examples run with checks as without on $network" examples_are_right
 check "right programs run with checks as without, in the same model time" programs_are_right
+check_long "so they do on 3 to 12 nodes" right_on_more_nodes

@@ -15,8 +15,9 @@ loads() {
 }
 
 check "load refuses a program without checks, and runs one that has them" loads
+check "examples run with checks as without on cube:2" examples_are_right cube:2
 # A program's checks know no network.
 for network in cube:3 mesh:3x4; do
-    check_long "examples run with checks as without on $network" examples_are_right
+    check_long "examples run with checks as without on $network" examples_are_right $network
 done
 cases_done

@@ -6,15 +6,24 @@
 
 readme=$source_tree/examples/README.md
 
-# Each line of the page is one that some node printed, or one of the table of results, or, with ... at its end, the
+# machine_of - of each command, what boots its machine: network, ports, and the algorithm if all plans are by one.
+machine_of() {
+    sed -e 's/ build\/examples.*//' -e 's/ --map [^ ]*//' -e 's/ --as [^ ]*//' -e 's/^build\/ecube run --network //'
+}
+
+# prints_what_is_said MACHINE - of all commands that run there. Each line of the page is one that some node printed, or one of the table of results, or, with ... at its end, the
 # beginning of one.
 prints_what_is_said() {
-    commands "$1" >commands
-    [ -s commands ] || fail "output.md has no command for $1"
+    # shellcheck disable=SC2086 -- words
+    machine_begins $1
+    commands '[a-z_]*' >all
+    machine_of <all | paste -d '|' - all | grep -F "$1|" | sed 's/^[^|]*|//' >commands
+    [ -s commands ] || fail "output.md has no command on $1"
     while read -r command; do
         said "$command" >wanted
-        # shellcheck disable=SC2046
-        may_time_out=$(ends_with "$command" | grep -x 124) tool $(echo "${command#build/ecube }" | sed "s,build/examples,$examples,") </dev/null
+        words=$(echo "$command" | sed -e "s,build/ecube run --network $1,load --name shared," -e "s,build/examples,$examples,")
+        # shellcheck disable=SC2086
+        may_time_out=$(ends_with "$command" | grep -x 124) tool $words </dev/null
         [ "$status" -eq "$(ends_with "$command")" ] || { cat out err; fail "'$command' ends with status $status"; }
         sed 's/^\[ *[0-9]*\] //' out err >lines
         while IFS= read -r line; do
@@ -26,6 +35,7 @@ prints_what_is_said() {
         done <wanted
         ! grep -Eq '.{101}' out || fail "'$command' prints lines of more than 100 columns"
     done <commands
+    machine_ends
 }
 
 every_example_is_told_of() {
@@ -47,32 +57,37 @@ the_first_table_is_true() {
 # right_on NETWORK... - all examples, each with status 0.
 right_on() {
     for network in "$@"; do
+        machine_begins "$network"
         for example in "$examples"/*.elf; do
             ! left_out "$example" || continue
             case $(basename "$example") in
             complete_exchange.elf) set -- 16 1000 ;;
             *) set -- ;;
             esac
-            tool_succeeds run --network "$network" "$example" "$@"
+            tool_succeeds load --name shared "$example" "$@"
             ! grep -Eq '.{101}' out || fail "$example prints lines of more than 100 columns on $network"
         done
+        machine_ends
     done
 }
 
-# Sums of integers and of doubles in one order: what is found does not depend on where it is worked out.
-same_on_all() {
-    for network in ring:1 mesh:1x7 torus:3x3x2; do
-        tool_succeeds run --network "$network" "$examples/pagerank.elf"
+# same_on NETWORK... - sums of integers and of doubles in one order: what is found does not depend on where it is worked out.
+same_on() {
+    for network in "$@"; do
+        machine_begins "$network"
+        tool_succeeds load --name shared "$examples/pagerank.elf"
         grep '^\[ *0\] [1-5]\. page ' out | sed 's/^\[ *0\]//' >"pages.$network"
         [ "$(wc -l <"pages.$network")" -eq 5 ] || { cat out; fail "not five pages"; }
-        cmp pages.ring:1 "pages.$network" || fail "other pages on $network"
-        tool_succeeds run --network "$network" "$examples/nbody.elf"
+        cmp "pages.$1" "pages.$network" || fail "other pages on $network"
+        tool_succeeds load --name shared "$examples/nbody.elf"
         grep -o '60 bodies, 20 steps: the energy was .*' out >"energy.$network"
-        [ -s "energy.$network" ] && cmp energy.ring:1 "energy.$network" || fail "another energy on $network"
+        [ -s "energy.$network" ] && cmp "energy.$1" "energy.$network" || fail "another energy on $network"
+        machine_ends
     done
 }
 
 wrong_arguments_are_refused() {
+    machine_begins ring:2
     for case in 'nbody 1' 'nbody 60 0' 'pagerank 0' 'farm 0' 'complete_exchange 1x' 'algorithms nobody' \
         'circle round' 'collectives nothing' 'collectives shift 1x' 'collectives scan 7' 'paths 0' 'cannon 0' 'prefix 3' \
         'merge_sort 0' 'rotate 1 6' 'tridiagonal 8 regular' 'tridiagonal 8 singular'; do
@@ -80,17 +95,17 @@ wrong_arguments_are_refused() {
         set -- $case
         name=$1
         shift
-        tool run --network ring:2 "$examples/$name.elf" "$@"
+        tool load --name shared "$examples/$name.elf" "$@"
         [ "$status" -ne 0 ] || { cat out; fail "$case: status 0"; }
         grep -q "^\[ *[01]\] $name: " err || { cat err; fail "$case: no word of $name"; }
     done
+    machine_ends
 }
 
-for example in algorithms banded cannon circle collectives complete_exchange conjugate_gradient farm fir hello image jacobi match \
-    matrix_matrix matrix_vector merge_sort mirror nbody pagerank paths points power prefix primes qr ring rotate sample_sort \
-    scattered smooth stencil transpose trees tridiagonal vectors; do
-    check "$example prints what its page says" prints_what_is_said $example
-done
+commands '[a-z_]*' | machine_of | sort -u >"$scratch/machines"
+while read -r machine; do
+    check "examples on $machine print what their pages say" prints_what_is_said "$machine"
+done <"$scratch/machines"
 check "the README tells of every example" every_example_is_told_of
 check "the project's README shows a table that is true" the_first_table_is_true
 for network in ring:5; do # check_test and run_test run them on cubes
@@ -99,6 +114,7 @@ done
 for network in mesh:3x4 ring:1 torus:3x3x2 mesh:1x7; do # the other kinds, and a network of one node
     check_long "every example is right on $network" right_on $network
 done
-check "results do not depend on the network" same_on_all
+check "results do not depend on the network" same_on ring:1 mesh:1x7 torus:3x3
+check_long "nor on whether it has 18 nodes" same_on ring:1 torus:3x3x2
 check "wrong arguments are refused in words" wrong_arguments_are_refused
 cases_done

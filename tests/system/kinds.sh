@@ -1,5 +1,6 @@
 # kinds.sh - sourced by tests whose cases hold for programs of both kinds: kind is elf, for nodes, or so, for the simulator.
 #
+#   way       the words of a run
 #   native    ecube-cc's option for it, or nothing
 #   tools     what the names of strip and nm begin with
 case $kind in
@@ -11,6 +12,19 @@ esac
 link() {
     # shellcheck disable=SC2086 -- an option or none
     "${wrapper:-$build/ecube-cc}" $native "$@"
+}
+
+# runs_on NETWORK - the runs behind it are on this network, on nodes until runs_end on one machine.
+runs_on() {
+    network=$1
+    case $kind in
+    elf) machine_begins "$network" && way='load --name shared' ;;
+    so) way="sim -q --network $network" ;;
+    esac
+}
+
+runs_end() {
+    [ $kind = so ] || machine_ends
 }
 
 # run ARGUMENT... - runs a program of this kind.

@@ -13,6 +13,5 @@ scenarios_have_none() {
 }
 
 check "--check is refused with a scenario" scenarios_have_none
-network=mesh:3x4
-check "examples run with checks as without on $network" examples_are_right
+check "examples run with checks as without on mesh:3x4" examples_are_right mesh:3x4
 cases_done

@@ -90,6 +90,7 @@ check "the slider moves circuits" circuits_move
 check "the steps of a plan are drawn" a_plan
 check "ranks, and what nodes have counted, are drawn" ranks
 check "a run without records has its network" no_records
-check "1,024 nodes and 100,000 events are drawn" large
+# Half a minute of a browser's time; what is drawn of fewer the first case sees.
+check_long "1,024 nodes and 100,000 events are drawn" large
 check "a larger network is a matrix" matrix
 cases_done

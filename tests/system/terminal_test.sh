@@ -250,7 +250,7 @@ far_names_are_not() {
 }
 
 check "no line is wider than 100 columns where there is no terminal, nor has it escape codes" no_line_is_wider_in_files
-check "no line is wider than a terminal of 80 columns" no_line_is_wider_on_a_terminal 80
+check_long "no line is wider than a terminal of 80 columns" no_line_is_wider_on_a_terminal 80
 check "no line is wider than a terminal of 50 columns" no_line_is_wider_on_a_terminal 50
 check "tables fit 80 columns with large values" tables_fit_80_columns
 check "COLUMNS says how wide lines are" columns_are_as_asked

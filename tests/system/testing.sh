@@ -268,6 +268,16 @@ tool_fails() {
     }
 }
 
+# machine_begins NETWORK [OPTION...] - for `load --name shared`: the runs of a case that are not about booting share one.
+machine_begins() {
+    tool_succeeds up --name shared --network "$@"
+}
+
+machine_ends() {
+    tool_succeeds down --name shared
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
 # cases_done - the TAP plan, at the end.
 cases_done() {
     echo "1..$case_number"
