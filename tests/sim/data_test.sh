@@ -138,23 +138,23 @@ falls_silent() {
     [ $died -ge "$least" ] || fail "only $died have died"
 }
 
-check "what links lose or damage is sent again: 64 nodes, 32 KiB each, 5 seeds" lossy 5
+check "what links lose or damage is sent again: 64 nodes, 32 KiB each, 3 seeds" lossy 3
 check_long "... 100 seeds" lossy 100 # a rare pair of losses
-check "... in parcels, 5 seeds" piped lossy 5
+check "... in parcels, 3 seeds" piped lossy 3
 check_long "... in parcels, 100 seeds" piped lossy 100
 for action in kill cut; do
-    check "who dies amid a download or a gather is named: $action, events all over" dies $action 29
+    check "who dies amid a download or a gather is named: $action, events all over" dies $action 59
     check_long "... at every event" dies $action 1 # one frame of a thousand
-    check "... amid parcels: $action" piped dies $action 61
+    check "... amid parcels: $action" piped dies $action 127
     check_long "... amid parcels, at every event" piped dies $action 1
 done
 check "a link that falls silent amid a gather is named" falls_silent 8 run+2ms
 check_long "... amid a download, and at other times" falls_silent 97 download download+50ms run run+2ms run+5ms
 check "... amid a download in parcels" piped falls_silent 8 download+2ms
 for action in drop flip duplicate; do
-    check "a frame is repaired: $action, events all over" repaired $action 97
+    check "a frame is repaired: $action, events all over" repaired $action 199
     check_long "... each one" repaired $action 1
-    check "... amid parcels: $action" piped repaired $action 197
+    check "... amid parcels: $action" piped repaired $action 397
     check_long "... amid parcels, each one" piped repaired $action 1
 done
 cases_done
