@@ -84,7 +84,7 @@ struct plan *ranks_plan(const struct plan *plan, bool *same, struct plan_fault *
 {
     uint64_t circuits = (uint64_t)plan->circuit_count * (plan->invariant ? plan->network.nodes : 1);
 
-    *same = !plan->network.map || !spans_nodes(plan);
+    *same = !plan->network.map || !plan->network.map->rank_of || !spans_nodes(plan);
     if (*same) {
         return NULL;
     }
