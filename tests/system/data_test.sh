@@ -77,8 +77,9 @@ all_kinds() {
     for rank in 0 1 2 3 4 5 6 7; do
         pseudo_random $((1000 + rank / 3 * 77)) >part$rank.bin
     done
+    machine_begins cube:3
     for strategy in decremental scatter sequential sequential-scatter pipelined auto; do
-        tool_succeeds run -m cube:3 --strategy $strategy --json result.json --common common \
+        tool_succeeds load --name shared --strategy $strategy --json result.json --common common \
             --input in --window 1200 --stride 800 --private part%r.bin --file data/t.csv=table.csv "$data"
         for rank in 0 1 2 3 4 5 6 7; do
             has $rank "2 common $(sum common 0 300000)"
@@ -88,6 +89,7 @@ all_kinds() {
         done
         time_is_predicted
     done
+    machine_ends
     [ "$("$json_get" result.json data 3 name)" = data/t.csv ] || fail "the name in JSON"
 }
 
@@ -95,10 +97,12 @@ all_kinds() {
 below_sigma_1() {
     pseudo_random 40000 >in
     for network in cube:4 ring:7 mesh:3x3; do
+        machine_begins $network --sigma 0.1
         for x in 0 1; do
-            tool_succeeds run -m $network --sigma 0.1 --x $x --json result.json --input in --pad "$data"
+            tool_succeeds load --name shared --x $x --json result.json --input in --pad "$data"
             time_is_predicted
         done
+        machine_ends
     done
 }
 

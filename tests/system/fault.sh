@@ -10,7 +10,7 @@ place='\(misbehave\.c:[0-9]+\)'
 callers="(, called from alone $place)?(, called from main $place)?\$" # those that jump there are no more
 
 faults() {
-    run_fails "$1" "node 2 \(rank 2\).*$2" --network cube:2 "$misbehave" "$3" 2 7
+    run_fails "$1" "node 2 \(rank 2\).*$2" --network ring:3 "$misbehave" "$3" 2 7
 }
 
 # Ended when it surely runs.

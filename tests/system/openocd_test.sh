@@ -26,17 +26,19 @@ halts_and_resumes() {
     tool_succeeds down --name lab
 }
 
+# blank_nodes DIMENSIONS
 blank_nodes() {
-    tool_succeeds up --network cube:2 --blank --jtag --name lab
+    node_count=$((1 << $1))
+    tool_succeeds up --network "cube:$1" --blank --jtag --name lab
     tool_fails 2 'blank' load --name lab "$counter"
     openocd_says lab 'init; targets n1; halt; resume; sleep 300; targets; halt; echo "at [n1 get_reg pc]"'
     said '^at pc 0x00000000'
-    [ "$(process_count qemu-system)" -eq 4 ] || fail "a blank node that was told to run has ended"
+    [ "$(process_count qemu-system)" -eq $node_count ] || fail "a blank node that was told to run has ended"
     openocd_says lab "program_all $kernel verify"
-    count_of 'programmed kernel.elf' 4
+    count_of 'programmed kernel.elf' $node_count
     limit_seconds=60
     wait_until 60 "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
-    printed_sums 4 10
+    printed_sums $node_count 10
     tool_succeeds down --name lab
 }
 
@@ -51,8 +53,9 @@ programs_each() {
     tool_succeeds down --name lab
 }
 
+# boots_by_openocd DIMENSIONS
 boots_by_openocd() {
-    tool_succeeds up --network cube:2 --program openocd --name lab
+    tool_succeeds up --network "cube:$1" --program openocd --name lab
     tool_succeeds load --name lab "$examples/complete_exchange.elf" 1000
     tool_succeeds down --name lab
 }
@@ -201,9 +204,11 @@ bad_input() {
 
 check "OpenOCD finds a TAP and a processor per node" lists_nodes
 check "OpenOCD halts one node and all, ps says so, and the machine goes on" halts_and_resumes
-check "blank nodes get their kernel over the chain, and one that is told to run before stays" blank_nodes
+check "blank nodes get their kernel over the chain, and one that is told to run before stays" blank_nodes 1
 check "each node can be programmed by itself" programs_each
-check "OpenOCD boots a whole machine, which then runs the complete exchange" boots_by_openocd
+check "OpenOCD boots a whole machine, which then runs the complete exchange" boots_by_openocd 1
+check_long "so do four nodes" blank_nodes 2
+check_long "so does a machine of four nodes" boots_by_openocd 2
 check "a program halts at breakpoints, those in its read-only code too, at watchpoints, and steps, and its result is the same" debugs_program
 check "a node stops asleep, in its fault handler and in user mode, at any access, and goes on as registers were written" any_state
 check "a program's time stands still while OpenOCD has halted a node for longer than --timeout" long_halt

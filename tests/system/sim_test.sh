@@ -158,7 +158,7 @@ bad_networks() {
     refuses "unknown network ''" --network '' exchange
     refuses 'cube is a number from 0 to 16' --network cube:-1 exchange
     refuses 'cube is a number from 0 to 16' --network cube:17 exchange
-    refuses 'more than a node.s 32-bit addresses' --network cube:10 exchange --bytes 4000000
+    refuses 'more than a node.s 32-bit addresses' --network cube:10 exchange --algorithm AAP --bytes 4000000
 }
 
 bad_scenarios() {
@@ -251,7 +251,7 @@ bad_events() {
 
 too_little_memory() {
     refuses 'needs .* GB, and .* GB are available.*--contents shared' \
-        --network cube:10 exchange --bytes 1600000 --contents checked
+        --network cube:10 exchange --algorithm AAP --bytes 1600000 --contents checked
 }
 
 # Under every limit a run is refused, or ends in one line when its frames need more than was left, or ends well.
