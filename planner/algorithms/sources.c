@@ -7,10 +7,12 @@
  */
 #include "planner/algorithms/candidates.h"
 
-/* What is not mapped itself, for the order of ranks counts, may be made of what is. */
+/* What is mapped only where the order of ranks is kept, or never, may be made of what is mapped. */
 enum sources sources_for(uint32_t operation)
 {
-    return operation_of(operation)->prefix ? SOURCES_MAPPED : SOURCES_HERE;
+    const struct operation *row = operation_of(operation);
+
+    return row->prefix || row->parameter ? SOURCES_MAPPED : SOURCES_HERE;
 }
 
 static unsigned variants_of(const struct candidate *candidate, const struct network *network,

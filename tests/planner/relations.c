@@ -139,6 +139,17 @@ static bool is_free(uint32_t operation)
     return row && row->planned && !row->prefix && !row->parameter;
 }
 
+/* Whether an operation that depends on the order of ranks means the same where that is kept: all to
+ * some moves blocks along a cube's Gray code, elsewhere along the ranks. */
+static bool means_the_same(uint32_t operation, const struct network *network,
+                           const struct network *other)
+{
+    const struct operation *row = operation_of(operation);
+
+    return row->planned && (!operation_has_movements(row) ||
+                            (network->kind == NETWORK_CUBE) == (other->kind == NETWORK_CUBE));
+}
+
 static struct relation draw_same(uint64_t seed)
 {
     unsigned i = (unsigned)(next(&seed) % SAME);
@@ -148,7 +159,7 @@ static struct relation draw_same(uint64_t seed)
     do {
         relation.operation = (uint32_t)(next(&seed) % OPERATIONS);
     } while (!is_free(relation.operation) &&
-             !(same[i].ordered && operation_of(relation.operation)->planned));
+             !(same[i].ordered && means_the_same(relation.operation, &network, &other)));
     const struct operation *row = operation_of(relation.operation);
     relation.root = (uint32_t)(next(&seed) % operation_roots(row, &network));
     uint32_t root = relation.root;

@@ -39,3 +39,9 @@ TEST_LONG(no_plan_is_dearer_for_any_of_many_draws)
 {
     hold(DRAWS + 1, LONG_DRAWS);
 }
+
+/* A part of an exchange that is another network's. */
+TEST(what_once_was_dearer_no_longer_is)
+{
+    assert_in_range(relation_draw(869).permille, 0, 1000);
+}
