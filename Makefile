@@ -157,7 +157,7 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
 		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
 	$(call in,tests/lib,check_blocks_test.c check_transfers_test.c) \
-	$(call in,tests/planner,all_to_some_test.c bound_search_test.c bound_test.c choose_test.c cliffs_test.c exchange_plans_test.c gossip_test.c map_test.c mapped_test.c mesh_pairs_test.c multiphase_test.c permute_test.c \
+	$(call in,tests/planner,all_to_some_test.c best_known_test.c bound_search_test.c bound_test.c choose_test.c cliffs_test.c exchange_plans_test.c gossip_test.c map_test.c mapped_test.c mesh_pairs_test.c multiphase_test.c permute_test.c \
 		plan_machine_test.c planner_all_test.c planner_prove_test.c planner_test.c \
 		ports_test.c relations_test.c rounds_search_test.c scan_test.c spread_test.c steps_test.c) \
 	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \

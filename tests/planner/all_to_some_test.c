@@ -16,7 +16,7 @@
 #include "planner/algorithms/all_to_some.h"
 #include "planner/algorithms/candidates.h"
 #include "tests/networks.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/network/shapes.h"
 
 enum { N_MAX = 10, PLACES_MAX = 1 << N_MAX, BYTES = 52, SMALL_NODES = 12 };
@@ -625,22 +625,6 @@ TEST(a_movement_and_its_text_are_one)
 
 /* Plans ---------------------------------------------------------------------------------------- */
 
-static void try(const struct network *network, const struct candidate *candidate,
-                const struct plan_request *request)
-{
-    struct plan_fault fault = {.words = ""};
-    struct plan *plan = candidate->plan(network, request);
-    char name[NETWORK_NAME_MAX];
-    const char *wrong = plan_prove(plan, &fault) ? machine_tries(plan, BYTES) : fault.words;
-
-    network_name(network, name);
-    if (wrong) {
-        fail_msg("%s, %s %u, movements %u, %u ports: %s", name, candidate->name, request->variant,
-                 request->root, request->ports, wrong);
-    }
-    plan_free(plan);
-}
-
 TEST(all_blocks_come_to_their_places_by_every_way_with_any_ports)
 {
     static const uint8_t ports[] = {1, 2, PORTS_ALL};
@@ -660,7 +644,7 @@ TEST(all_blocks_come_to_their_places_by_every_way_with_any_ports)
                     unsigned variants =
                         candidate->variants ? candidate->variants(&shapes[s], &request) : 1;
                     for (request.variant = 0; request.variant < variants; request.variant++) {
-                        try(&shapes[s], candidate, &request);
+                        plan_free(tried(&shapes[s], candidate, &request));
                     }
                 }
             }

@@ -8,7 +8,7 @@
 
 #include "planner/algorithms/candidates.h"
 #include "tests/networks.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/planner/shared_links.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
@@ -18,14 +18,8 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
 {
     const struct plan_request request = {
         .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
-    struct plan_fault fault = {.words = ""};
-    struct network network = network_of(name);
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        fail_msg("%s by %s: %s", name, algorithm ? algorithm : "any", fault.words);
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 TEST(the_cheapest_plan_takes_this)
@@ -40,9 +34,7 @@ TEST(the_cheapest_plan_takes_this)
                  {"ring:16", 1000, "searched rounds", 15544375},
                  {"torus:8x8", 16, "Bruck", 1981350},
                  {"mesh:4x4", 100, "Bruck", 1628300},
-                 {"mesh:4x4", 1000, "searched rounds", 7372875},
-                 {"torus:6x11", 1000, "rounds", 46856625},
-                 {"torus:9x9", 100000, "rounds", 4723220575}};
+                 {"mesh:4x4", 1000, "searched rounds", 7372875}};
 
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan *plan = planned(cases[i].network, NULL, cases[i].bytes, &ipsc860);

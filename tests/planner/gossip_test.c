@@ -10,7 +10,7 @@
 #include "planner/algorithms/gossip.h"
 #include "tests/networks.h"
 #include "tests/planner/fake_shelf.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 
@@ -21,14 +21,8 @@ static struct plan *planned(const char *name, uint32_t operation, const char *al
                                          .type = ECUBE_INT32,
                                          .algorithm = algorithm,
                                          .profile = &ipsc860};
-    struct plan_fault fault = {.words = ""};
-    struct network network = network_of(name);
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        fail_msg("%s: %s", name, fault.words);
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 TEST(these_barriers_are_at_their_bound)
@@ -39,30 +33,6 @@ TEST(these_barriers_are_at_their_bound)
         struct plan *plan = planned(names[i], ECUBE_BARRIER, NULL);
         struct plan_time time = plan_time(plan, 0, 1, &ipsc860);
         assert_int_equal(time.model_ns, time.bound_ns);
-        plan_free(plan);
-    }
-}
-
-TEST(short_operations_take_no_more_than_this)
-{
-    static const struct {
-        const char *name;
-        uint32_t operation;
-        uint64_t model_ns;
-    } cases[] = {{"torus:3x3x3", ECUBE_BARRIER, 450000},  {"ring:7", ECUBE_BARRIER, 265000},
-                 {"ring:16", ECUBE_BARRIER, 389575},      {"ring:6", ECUBE_ALLGATHER, 242000},
-                 {"ring:7", ECUBE_ALLGATHER, 289000},     {"ring:12", ECUBE_ALLGATHER, 357400},
-                 {"ring:16", ECUBE_ALLGATHER, 447400},    {"ring:24", ECUBE_ALLGATHER, 576400},
-                 {"torus:5x6", ECUBE_ALLGATHER, 558600},  {"mesh:4x4", ECUBE_ALLGATHER, 381000},
-                 {"ring:6", ECUBE_REDUCE_SCATTER, 242000}};
-
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct plan *plan = planned(cases[i].name, cases[i].operation, NULL);
-        uint64_t model_ns = plan_model_ns(plan, 8, 4, &ipsc860);
-        if (model_ns > cases[i].model_ns) {
-            fail_msg("%s on %s takes %llu ns", operation_name(cases[i].operation), cases[i].name,
-                     (unsigned long long)model_ns);
-        }
         plan_free(plan);
     }
 }

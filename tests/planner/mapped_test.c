@@ -15,7 +15,7 @@
 #include "planner/algorithms/mapped.h"
 #include "reduction/reduction.h"
 #include "tests/networks.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/network/shapes.h"
 
 enum { NODES = 64, SMALL_NODES = 12, BYTES = 104, NAMES_MAX = 200 };
@@ -155,20 +155,14 @@ TEST(what_a_map_keeps_is_said)
 static struct plan *planned(const char *name, uint32_t operation, uint32_t root, uint32_t bytes,
                             const char *algorithm)
 {
-    struct network network = network_of(name);
     const struct plan_request request = {.operation = operation,
                                          .root = root,
                                          .bytes = bytes,
                                          .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
                                          .algorithm = algorithm,
                                          .profile = &ipsc860};
-    struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        fail_msg("%s on %s: %s", operation_name(operation), name, fault.words);
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 static uint64_t time_of(const struct plan *plan, uint32_t bytes)

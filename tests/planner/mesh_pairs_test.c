@@ -11,18 +11,13 @@
 #include "planner/algorithms/candidates.h"
 #include "planner/build.h"
 #include "tests/networks.h"
+#include "tests/planner/planned.h"
 
 static struct plan *planned(const char *name, const char *algorithm)
 {
     const struct plan_request request = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
-    struct plan_fault fault = {.words = ""};
-    struct network network = network_of(name);
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        fail_msg("%s by %s: %s", name, algorithm, fault.words);
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 /* The most circuits on a directed link, of each step: their sum, and the most of all. */

@@ -4,11 +4,12 @@
  */
 #include "tests/testing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "planner/algorithms/candidates.h"
 #include "network/text.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 
 enum { MACHINE_DIMS = 5, EXPANDED_DIMS = 7, ALL_PARTS_DIMS = 8, LONG_DIMS = 11, DIMS = 12 };
 
@@ -19,15 +20,10 @@ static struct plan *planned(uint32_t dims, const char *algorithm, uint32_t bytes
 {
     const struct plan_request request = {
         .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
-    struct plan_fault fault = {.words = ""};
-    struct network cube;
+    char name[NETWORK_NAME_MAX];
 
-    network_make(&cube, NETWORK_CUBE, NULL, dims);
-    struct plan *plan = plan_make(&cube, &request, &fault);
-    if (!plan) {
-        assert_string_equal(fault.words, "");
-    }
-    return plan;
+    snprintf(name, sizeof name, "cube:%u", dims);
+    return planned_for(name, &request);
 }
 
 static uint64_t time_ns(const struct plan *plan, uint32_t bytes)

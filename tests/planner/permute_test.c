@@ -10,41 +10,23 @@
 #include "planner/algorithms/candidates.h"
 #include "network/text.h"
 #include "tests/networks.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/network/shapes.h"
 
 enum { SMALL_NODES = 10, DIMS = 7, BYTES = 52 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 
-static struct plan *planned(const char *name, const struct plan_request *request)
-{
-    struct network network = network_of(name);
-    struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, request, &fault);
-
-    if (!plan) {
-        assert_string_equal(fault.words, "");
-    }
-    return plan;
-}
-
 /* A variant does what it promises, in no less than the bound. */
 static void try(const struct network *network, const struct candidate *candidate,
                 const struct plan_request *request)
 {
-    struct plan_fault fault = {.words = ""};
-    struct plan *plan = candidate->plan(network, request);
-    char name[NETWORK_NAME_MAX];
-    const char *wrong = plan_prove(plan, &fault) ? machine_tries(plan, BYTES) : fault.words;
-
-    network_name(network, name);
-    if (wrong) {
-        fail_msg("%s by %s %u, %u on %s: %s", operation_name(request->operation), candidate->name,
-                 request->variant, request->root, name, wrong);
-    }
+    struct plan *plan = tried(network, candidate, request);
     struct plan_time time = plan_time(plan, BYTES, 1, &ipsc860);
+    char name[NETWORK_NAME_MAX];
+
     if (time.bound_ns > time.model_ns) {
+        network_name(network, name);
         fail_msg("%s by %s %u, %u on %s: %lu ns, bound %lu", operation_name(request->operation),
                  candidate->name, request->variant, request->root, name,
                  (unsigned long)time.model_ns, (unsigned long)time.bound_ns);
@@ -110,12 +92,12 @@ TEST(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension)
                 .operation = ECUBE_SHIFT, .root = distance, .bytes = 100, .algorithm = "direct"};
             uint32_t hops = distance ? dims - (uint32_t)__builtin_ctz(distance) : 0;
             snprintf(name, sizeof name, "cube:%u", dims);
-            struct plan *direct = planned(name, &request);
+            struct plan *direct = planned_for(name, &request);
             struct plan_time time = plan_time(direct, 100, 1, &ipsc860);
             assert_int_equal(time.bound_ns, time.model_ns);
             takes(direct, 100, circuit_ns(hops, 100), hops > 0);
             request.algorithm = "hierarchical";
-            takes(planned(name, &request), 100, hops * circuit_ns(1, 100), hops);
+            takes(planned_for(name, &request), 100, hops * circuit_ns(1, 100), hops);
             assert_true(hops <= dims);
         }
     }
@@ -127,9 +109,9 @@ TEST(reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions)
         struct plan_request request = {
             .operation = ECUBE_REVERSE, .root = mask, .bytes = 100, .algorithm = "direct"};
         uint32_t hops = mask ? (uint32_t)__builtin_popcount(mask) : 6;
-        takes(planned("cube:6", &request), 100, circuit_ns(hops, 100), 1);
+        takes(planned_for("cube:6", &request), 100, circuit_ns(hops, 100), 1);
         request.algorithm = "hierarchical";
-        takes(planned("cube:6", &request), 100, hops * circuit_ns(1, 100), hops);
+        takes(planned_for("cube:6", &request), 100, hops * circuit_ns(1, 100), hops);
     }
 }
 
@@ -187,7 +169,7 @@ TEST(elsewhere_they_take_what_is_worked_out_by_hand)
                                              .root = c->root,
                                              .bytes = c->bytes,
                                              .algorithm = c->algorithm};
-        struct plan *plan = planned(c->network, &request);
+        struct plan *plan = planned_for(c->network, &request);
         uint64_t ns = plan_time(plan, c->bytes, 1, &ipsc860).model_ns;
         if (ns != c->ns || plan->steps != c->steps) {
             fail_msg("%s %u on %s by %s: %lu ns in %u steps, not %lu in %u",
@@ -203,7 +185,7 @@ static void chosen(const char *name, uint32_t operation, uint32_t root, uint32_t
 {
     const struct plan_request request = {
         .operation = operation, .root = root, .bytes = bytes, .profile = &ipsc860};
-    struct plan *plan = planned(name, &request);
+    struct plan *plan = planned_for(name, &request);
     char words[ALGORITHM_WORDS_MAX];
 
     candidate_words(candidate_of(operation, plan->algorithm), &plan->network, plan->variant, words);
@@ -245,13 +227,13 @@ TEST(what_cannot_be_is_refused_in_words)
     request = (struct plan_request){.operation = ECUBE_SHIFT, .root = 30000, .profile = &ipsc860};
     refused("ring:60000", &request, "more than 2,097,152 circuits");
     request = (struct plan_request){.operation = ECUBE_SHIFT, .root = 300, .profile = &ipsc860};
-    plan_free(planned("ring:600", &request));
+    plan_free(planned_for("ring:600", &request));
 }
 
 TEST(a_block_that_comes_to_another_node_is_found)
 {
     struct plan_request request = {.operation = ECUBE_SHIFT, .root = 3};
-    struct plan *plan = planned("mesh:3x4", &request);
+    struct plan *plan = planned_for("mesh:3x4", &request);
     struct plan_fault fault;
 
     plan->root = 4;
@@ -259,7 +241,7 @@ TEST(a_block_that_comes_to_another_node_is_found)
     assert_non_null(strstr(fault.words, "holds another block at the end"));
     plan_free(plan);
     request = (struct plan_request){.operation = ECUBE_REVERSE, .root = 1};
-    plan = planned("cube:3", &request);
+    plan = planned_for("cube:3", &request);
     plan->root = 3;
     assert_false(plan_prove(plan, &fault));
     assert_non_null(strstr(fault.words, "holds another block at the end"));

@@ -12,7 +12,7 @@
 #include "planner/algorithms/symmetries.h"
 #include "tests/networks.h"
 #include "tests/planner/fake_shelf.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/planner/shared_links.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
@@ -20,14 +20,8 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static struct plan *planned(const char *name, uint32_t operation)
 {
     const struct plan_request request = {.operation = operation, .algorithm = "searched rounds"};
-    struct plan_fault fault = {.words = ""};
-    struct network network = network_of(name);
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        fail_msg("%s: %s", name, fault.words);
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 /* Symmetries ---------------------------------------------------------------------------------- */

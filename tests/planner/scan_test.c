@@ -11,7 +11,7 @@
 #include "planner/algorithms/candidates.h"
 #include "reduction/reduction.h"
 #include "tests/networks.h"
-#include "tests/planner/plan_machine.h"
+#include "tests/planner/planned.h"
 #include "tests/network/shapes.h"
 
 enum { DIMS = 9, SMALL_NODES = 18, BYTES = 52, NODES_MAX = 16 };
@@ -21,19 +21,13 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0, 1};
 static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)
 {
-    struct network network = network_of(name);
     const struct plan_request request = {.operation = ECUBE_SCAN,
                                          .bytes = bytes,
                                          .type = ECUBE_UINT8,
                                          .algorithm = algorithm,
                                          .profile = profile};
-    struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, &request, &fault);
 
-    if (!plan) {
-        assert_string_equal(fault.words, "");
-    }
-    return plan;
+    return planned_for(name, &request);
 }
 
 static void takes_on(struct plan *plan, const struct profile *profile, uint32_t bytes,
