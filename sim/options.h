@@ -14,7 +14,7 @@
 #include "router/clock.h"
 #include "sim/core/fault.h"
 
-enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 640 };
+enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 1536 };
 
 /* A collective has the number of its operation; those that have a name here are used by it. */
 enum sim_scenario {

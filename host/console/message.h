@@ -5,7 +5,8 @@
  */
 #pragma once
 
-enum { MESSAGE_MAX = 848 };
+/* The longest name every limit of a collective that nobody can plan. */
+enum { MESSAGE_MAX = 2048 };
 
 /* What the tool exits with, beside the status of the worst node's program (0 to 255). */
 enum exit_status {

@@ -259,6 +259,9 @@ static int make_command(struct plan_arguments *arguments, struct plan_command *c
     return find_type(arguments->type, command, message);
 }
 
+_Static_assert(MESSAGE_MAX > PLAN_WORDS_MAX + NETWORK_NAME_MAX + sizeof "no plan for : ",
+               "no limit that is named is cut off");
+
 static struct plan *make_plan(const struct plan_command *command, struct message *message)
 {
     struct plan_fault fault;

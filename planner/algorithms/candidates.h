@@ -105,6 +105,14 @@ struct plan *candidate_plan(const struct candidate *candidate, unsigned number, 
                             const struct network *network, const struct plan_request *request,
                             struct plan_fault *fault);
 
+/* What candidates want that is not so here, a wish of several once: "exchange by AAP, AAP ahead
+ * want a cube; by direct wants paths of at most 127 hops". False: none of those that are allowed
+ * wants any such. Then more may be added. */
+bool candidates_name_wishes(const struct network *network, const struct plan_request *request,
+                            struct plan_fault *fault);
+void plan_fault_add(struct plan_fault *fault, const char *before, const char *words,
+                    const char *behind);
+
 /* The variants that plans may be made of: those of an operation on a network, its candidates' one
  * after the other. How many there are; which of them a plan is; and the candidate that has one,
  * whose own number replaces it (NULL: none has). */

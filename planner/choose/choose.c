@@ -187,7 +187,7 @@ bool contest_lay_down(struct contest *contest, struct contestant *one)
         one->plan->node_ports = contest->ports == PORTS_ALL && !one->counts ? PORTS_ALL : 0;
         return true;
     }
-    plan_fails(&contest->fault, NULL, UINT32_MAX, "%s", one->plan->refused);
+    one->refused = one->plan->refused;
     plan_free(one->plan);
     one->plan = NULL;
     one->out = true;
@@ -388,6 +388,27 @@ static uint32_t find_winner(struct contest *contest, const struct plan_request *
     return best;
 }
 
+/* What those want that have not come, and which limits those have met that have. */
+static void name_limits(const struct contest *contest, const struct plan_request *request,
+                        struct plan_fault *fault)
+{
+    const char *before =
+        candidates_name_wishes(&contest->network, request, fault) ? "; by " : " by ";
+
+    for (uint32_t i = 0; i < contest->count; i++) {
+        const struct contestant *one = &contest->all[i], *last = i ? one - 1 : NULL;
+        if (one->refused &&
+            !(last && last->number == one->number && last->refused == one->refused)) {
+            plan_fault_add(fault, before, one->candidate->name, ": ");
+            plan_fault_add(fault, "", one->refused, "");
+            before = "; by ";
+        }
+    }
+    if (contest->fault.words[0]) {
+        plan_fault_add(fault, "; ", contest->fault.words, "");
+    }
+}
+
 /* Nobody wins: what is named may be made of others, but not of their cheapest plans. Then it is the
  * first that is possible, for this size. */
 static struct plan *find_first(struct contest *contest, const struct plan_request *request,
@@ -397,7 +418,7 @@ static struct plan *find_first(struct contest *contest, const struct plan_reques
         contest->algorithm ? candidate_first(&contest->network, request, fault) : NULL;
 
     if (!plan) {
-        *fault = contest->fault;
+        name_limits(contest, request, fault);
         return NULL;
     }
     plan->bytes_min = plan->bytes_max = request->bytes;

@@ -42,7 +42,8 @@ struct contestant {
     const struct candidate *candidate;
     uint8_t number; /* of the candidate */
     uint32_t variant;
-    bool out; /* refused */
+    bool out;            /* it cannot be */
+    const char *refused; /* for this limit, when it was laid down */
     bool proved;
     bool counts;                /* its plan is right where ports count, and it is none for all */
     uint32_t scratch, segments; /* of its plan; segments 0: it has never been laid down */

@@ -124,8 +124,8 @@ bool candidate_is(const struct candidate *candidate, const struct network *netwo
     return strcmp(algorithm, words) == 0;
 }
 
-static void add_words(struct plan_fault *fault, const char *before, const char *words,
-                      const char *behind)
+void plan_fault_add(struct plan_fault *fault, const char *before, const char *words,
+                    const char *behind)
 {
     size_t used = strlen(fault->words);
 
@@ -140,7 +140,7 @@ static void name_all(const struct plan_request *request, struct plan_fault *faul
     plan_fails(fault, NULL, UINT32_MAX, "%s has no algorithm \"%.40s\"; there are",
                operation_name(request->operation), request->algorithm ? request->algorithm : "");
     for (unsigned i = 0; (candidate = candidate_of(request->operation, i)); i++) {
-        add_words(fault, i ? ", \"" : " \"", candidate->name, "\"");
+        plan_fault_add(fault, i ? ", \"" : " \"", candidate->name, "\"");
     }
 }
 
@@ -260,17 +260,16 @@ static void add_steps(const struct candidate *candidate, const struct network *n
     if (candidate->steps && candidate->possible(network) && ports < network->ports) {
         snprintf(words, sizeof words, " (with %u: %u steps)", ports > 0 ? ports : 1,
                  candidate->steps(network, ports));
-        add_words(fault, words, "", "");
+        plan_fault_add(fault, words, "", "");
     }
 }
 
-/* What candidates want that is not so here, a wish of several once: "exchange by AAP, AAP ahead
- * want a cube; by direct wants paths of at most 127 hops". */
-static void name_wishes(const struct network *network, const struct plan_request *request,
-                        struct plan_fault *fault)
+bool candidates_name_wishes(const struct network *network, const struct plan_request *request,
+                            struct plan_fault *fault)
 {
     const struct candidate *one, *other;
     const char *before = " by ";
+    bool wishing = false;
 
     plan_fails(fault, NULL, UINT32_MAX, "%s", operation_name(request->operation));
     for (unsigned i = 0; (one = candidate_of(request->operation, i)); i++) {
@@ -280,12 +279,14 @@ static void name_wishes(const struct network *network, const struct plan_request
             continue;
         }
         while ((other = next_that_wants(one->restriction, network, request, &next))) {
-            add_words(fault, count++ ? ", " : before, other->name, "");
+            plan_fault_add(fault, count++ ? ", " : before, other->name, "");
         }
-        add_words(fault, count > 1 ? " want " : " wants ", one->restriction, "");
+        plan_fault_add(fault, count > 1 ? " want " : " wants ", one->restriction, "");
         add_steps(one, network, request, fault);
         before = "; by ";
+        wishing = true;
     }
+    return wishing;
 }
 
 struct candidate_least candidate_least(const struct candidate *candidate, unsigned variant,
@@ -311,18 +312,14 @@ static bool is_possible(const struct network *network, const struct plan_request
                         struct plan_fault *fault)
 {
     const struct candidate *candidate;
-    bool wishing = false;
 
     for (unsigned i = 0; (candidate = candidate_of(request->operation, i)); i++) {
         unsigned variants = candidate_variants(candidate, network, request);
         if (first_named(candidate, network, request, variants) < variants) {
             return true;
         }
-        wishing |= is_wishing(candidate, network, request);
     }
-    if (wishing) {
-        name_wishes(network, request, fault);
-    } else {
+    if (!candidates_name_wishes(network, request, fault)) {
         name_all(request, fault);
     }
     return false;

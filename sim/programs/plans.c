@@ -127,6 +127,8 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
     return true;
 }
 
+_Static_assert(SIM_WHY_MAX >= (int)PLAN_WORDS_MAX, "no limit that is named is cut off");
+
 struct sim_plans *sim_plans_make(const struct sim_options *options, char why[SIM_WHY_MAX])
 {
     struct sim_plans *plans = must(calloc(1, sizeof *plans));

@@ -351,6 +351,19 @@ TEST(where_nobody_makes_a_plan_every_limit_is_named)
     assert_true(refusals > 0);
 }
 
+/* Some may be laid down, and meet a limit then. */
+TEST(where_all_plans_pass_a_limit_each_is_named)
+{
+    struct network network = network_of("mesh:1x1100");
+    const struct plan_request request = {.operation = ECUBE_EXCHANGE, .profile = &ipsc860};
+    struct plan_fault fault;
+
+    assert_null(plan_make(&network, &request, &fault));
+    assert_non_null(strstr(fault.words, "by neighbours wants at most 512 nodes"));
+    assert_non_null(strstr(fault.words, "; by neighbours both ways: a circuit has more pieces than "
+                                        "a row counts; by Bruck: a path has more hops than"));
+}
+
 /* A new part, to compare with one of the cache. */
 static void assert_part(const struct plan *plan, uint32_t rank, const uint8_t *part, uint32_t bytes)
 {

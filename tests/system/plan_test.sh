@@ -259,6 +259,11 @@ says_what_is_open() {
     ! grep -q '^open' out || fail "it is at the bound: $(cat out)"
     tool_fails 2 'at most 127 hops' plan explain exchangev --network mesh:1x60000
     grep -q 'by rounds wants 2 to 1,024 nodes' err || fail "a limit is not named: $(cat err)"
+    for verb in 'plan explain' sim; do
+        # shellcheck disable=SC2086 -- a verb of two words
+        tool_fails 2 'by AAP, AAP ahead want a cube' $verb exchange --network torus:64x64
+        grep -q 'network alike$' err || fail "the last limit is cut off: $(cat err)"
+    done
 }
 
 # The chosen line is a least one of the table; each time is that of the plan that is exported by its name.
