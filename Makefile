@@ -645,7 +645,8 @@ $(B)/$(1): $(2) $(NATIVE_SDK) $(PUBLIC_HEADERS) $(B)/board
 	@echo "  cc    $$@"
 	$(Q)$(B)/ecube-cc --native -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
-$(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e))))
+$(EXAMPLE_ELFS) $(EXAMPLE_SOS): examples/words.h
+$(foreach e,$(EXAMPLES),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e),-iquote .)))
 $(eval $(call native_program_rule,examples/collectives.so,$(COLLECTIVES_EXAMPLE),-iquote .))
 $(call in,$(B)/examples,collectives.elf collectives.so): examples/collectives/messages.h
 $(foreach e,$(LINEAR_ALGEBRA),$(eval $(call native_program_rule,examples/$(basename $(notdir $(e))).so,$(e) $(LINEAR_SHARED),-iquote .)))
@@ -658,7 +659,7 @@ $(eval $(call native_program_rule,tests/programs/native_data_checked.so,tests/li
 $(B)/tests/lib/native_data_test: | $(call in,$(B)/tests/programs,native_data.so native_data_checked.so)
 $(foreach p,$(BENCH_MPI),$(eval $(call native_program_rule,bench/native/$(basename $(notdir $(p))).so,$(p),-iquote .)))
 $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so): bench/mpi/names.h
-$(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
+$(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e),-iquote .)))
 $(eval $(call program_rule,examples/collectives.elf,$(COLLECTIVES_EXAMPLE),-iquote .))
 $(foreach e,$(LINEAR_ALGEBRA),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e) $(LINEAR_SHARED),-iquote .)))
 # What these must not touch lies where the board says.

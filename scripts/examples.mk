@@ -10,7 +10,7 @@
 ECUBE ?= ecube
 ECUBE_CC ?= ecube-cc
 
-# What the programs in linear_algebra share; a part of collectives.
+# What the programs in linear_algebra share; a part of collectives. The words of all are read by words.h.
 SHARED := linear_algebra/grid.c linear_algebra/linear.c
 PARTS := $(addprefix collectives/,messages.c)
 SOURCES := $(filter-out $(SHARED) $(PARTS),$(sort $(wildcard *.c */*.c)))
@@ -26,6 +26,7 @@ run: hello.elf
 clean:
 	rm -f $(NAMES:%=%.elf) $(NAMES:%=%.so)
 
+$(NAMES:%=%.elf) $(NAMES:%=%.so): words.h
 vpath %.c $(sort $(dir $(SOURCES)))
 $(LINEAR:%=%.elf) $(LINEAR:%=%.so): $(SHARED) $(wildcard linear_algebra/*.h)
 collectives.elf collectives.so: $(PARTS) $(PARTS:.c=.h)

@@ -80,9 +80,9 @@ install -D -m 644 host/command/ecube.zsh "$prefix/share/zsh/site-functions/_ecub
 home=$prefix/share/ecube/examples
 rm -rf "$home"
 install -D -m 644 scripts/examples.mk "$home/Makefile"
-for source in examples/*/*.[ch]; do
+for source in examples/*.h examples/*/*.[ch]; do
     [ "${source#examples/data/}" = "$source" ] || continue
-    install -d "$home/$(basename "$(dirname "$source")")"
+    install -d "$(dirname "$home/${source#examples/}")"
     sed -e 's|#include "examples/|#include "|' -e 's|#include "include/ecube/ecube.h"|#include <ecube.h>|' \
         "$source" >"$home/${source#examples/}"
 done

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { SIZES = 4, COUNT_MAX = 16384 };
 
 static const uint32_t counts[SIZES] = {1, 64, 1024, COUNT_MAX};
@@ -22,8 +24,7 @@ static const uint32_t counts[SIZES] = {1, 64, 1024, COUNT_MAX};
 static void check_answer(const char *what, int status)
 {
     if (status < 0) {
-        fprintf(stderr, "algorithms: %s: %s\n", what, ecube_error_text(status));
-        exit(1);
+        words_refuse("algorithms", "%s: %s", what, ecube_error_text(status));
     }
 }
 

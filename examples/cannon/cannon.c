@@ -33,6 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { SIDE_MAX = 256, TAG_A = 1, TAG_B = 2 };
 
 /* This rank's place in the square, and its neighbours. */
@@ -168,15 +170,10 @@ static uint64_t run(const struct place *place, int32_t *a, int32_t *b, int32_t *
 int main(int argc, char **argv)
 {
     struct place place = find_place();
-    char *end = NULL;
-    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : 16;
+    int wanted = (int)words_number("cannon", argc, argv, 1, 16, 1, SIDE_MAX);
     uint32_t all = 0;
 
-    if ((end && (*end || end == argv[1])) || wanted < 1 || wanted > SIDE_MAX) {
-        fprintf(stderr, "cannon: '%s' is no side of blocks from 1 to %d\n", argv[1], SIDE_MAX);
-        return 2;
-    }
-    side = (int)wanted;
+    side = wanted;
     size_t count = (size_t)side * (size_t)side;
     int32_t *blocks = calloc(4 * count, sizeof *blocks);
     if (!blocks) {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 int main(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "send";
@@ -17,8 +19,7 @@ int main(int argc, char **argv)
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
 
     if (strcmp(first, "send") != 0 && strcmp(first, "receive") != 0) {
-        fprintf(stderr, "circle: \"%s\" is neither send nor receive\n", first);
-        return 2;
+        words_refuse("circle", "'%s' is neither send nor receive", first);
     }
     if (strcmp(first, "send") == 0) {
         ecube_send(&rank, sizeof rank, before, 0);

@@ -2,7 +2,7 @@
  * collectives.c - measures any collective, or pattern of messages (messages.h), by its name, at
  * several sizes, and checks each byte. `ecube bench` runs it.
  *
- *   collectives [--iterations N] OPERATION[,OPERATION]... [BYTES]...      default: 16 100 1000
+ *   collectives [OPTION]... OPERATION[,OPERATION]... [BYTES]...      default: 16 100 1000
  *
  * BYTES are those of a block, of a vector or of a message; vectors that are combined are sums of
  * integers of 32 bits. The root is rank 0, a shift goes to the next rank, a reversal mirrors all
@@ -13,6 +13,10 @@
  * With --iterations each size is run once more, at first, when its plan may have to be made; then N
  * times, of which the wall time is the median. Model time is the same in all of them; were it not,
  * the one that is not as predicted would be shown.
+ *
+ * --sends N sends N messages behind each other instead of 16. --poll asks for the end of a
+ * collective until it is there, instead of waiting. --check-once fills and looks at the bytes of
+ * the first time alone: for whoever counts the time of processors.
  *
  * Block b of rank s has the byte 37 s + 101 b + 7 i + i / 256 at place i. What is combined has the
  * integer (b count + i + 1) (2 s + 1) there, as the first k odd numbers have the sum k k: that of
@@ -25,6 +29,7 @@
 #include <string.h>
 
 #include "examples/collectives/messages.h"
+#include "examples/words.h"
 
 /* What a rank has before or after: a block, or one for every rank, or movement. */
 enum span { NOTHING, ONE, ONE_AT_ROOT, ALL, ALL_AT_ROOT, MOVEMENTS, MESSAGES };
@@ -60,7 +65,13 @@ static const struct operation {
 enum {
     OPERATIONS = sizeof operations / sizeof operations[0],
     BYTES_MAX = 1 << 24,
-    ITERATIONS_MAX = 10000
+    COUNT_MAX = 10000
+};
+
+/* How a size is run. */
+struct way {
+    unsigned times; /* the first does not count if there are others */
+    int polls, checks_once;
 };
 
 /* What a run of an operation works with. */
@@ -83,7 +94,7 @@ static uint32_t blocks_of(const struct operation *operation, int receives)
     int here = span == ONE || span == ALL || ecube_rank() == 0;
 
     if (span == MESSAGES) {
-        return receives ? messages_received(operation->pattern) : messages_sent(operation->pattern);
+        return messages_blocks(operation->pattern, receives);
     }
     if (span == MOVEMENTS) {
         return ecube_movements((uint32_t)ecube_size());
@@ -200,7 +211,7 @@ static void begin(const struct operation *operation, const struct buffers *buffe
 }
 
 /* Runs it; steps of messages are how many this rank sends. */
-static void run(const struct operation *operation, const struct buffers *buffers,
+static void run(const struct operation *operation, const struct buffers *buffers, int polls,
                 struct outcome *outcome)
 {
     struct ecube_request request;
@@ -212,27 +223,37 @@ static void run(const struct operation *operation, const struct buffers *buffers
         return;
     }
     begin(operation, buffers, &request);
-    ecube_wait(&request, &status);
+    while (polls && ecube_test(&request, &status) == 0) {
+    }
+    if (!polls) {
+        ecube_wait(&request, &status);
+    }
     outcome->steps = status.steps;
 }
 
 /* The i-th time. A message that goes to and fro needs no common begin, and takes half of that; the
- * last rank waits for the first one as well, so it has no time of its own. */
-static void run_once(const struct operation *operation, const struct buffers *buffers, unsigned i,
-                     struct outcome *outcome)
+ * last rank waits for the first one as well, so it has no time of its own. Who has ended looks at
+ * nothing before all others have: on a busy computer that would take their time. */
+static void run_once(const struct operation *operation, const struct buffers *buffers,
+                     const struct way *way, unsigned i, struct outcome *outcome)
 {
-    int to_and_fro = operation->pattern == LATENCY;
+    int to_and_fro = operation->pattern == LATENCY, checks = i == 0 || !way->checks_once;
 
-    fill(operation, buffers);
+    if (checks) {
+        fill(operation, buffers);
+    }
     if (!to_and_fro || i == 0) {
         ecube_align();
     }
     uint64_t model_ns = ecube_model_ns(), wall_ns = ecube_wall_ns();
-    run(operation, buffers, outcome);
+    run(operation, buffers, way->polls, outcome);
     int divisor = to_and_fro ? 2 : 1, counts = !to_and_fro || ecube_rank() == 0;
     outcome->ns[2 * i] = counts ? (ecube_model_ns() - model_ns) / divisor : 0;
     outcome->ns[2 * i + 1] = counts ? (ecube_wall_ns() - wall_ns) / divisor : 0;
-    outcome->wrong += count_wrong(operation, buffers);
+    if (!to_and_fro) {
+        ecube_barrier();
+    }
+    outcome->wrong += checks ? count_wrong(operation, buffers) : 0;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -321,23 +342,23 @@ static size_t scratch_bytes(unsigned times)
 
 /* How many bytes are wrong here, and at rank 0 on all nodes together. */
 static uint64_t measure(const struct operation *operation, const struct buffers *buffers,
-                        unsigned times, void *scratch)
+                        const struct way *way, void *scratch)
 {
-    uint32_t bytes = (uint32_t)outcome_bytes(times);
+    uint32_t bytes = (uint32_t)outcome_bytes(way->times);
     struct outcome *mine = scratch, *all = (struct outcome *)((char *)scratch + bytes);
     struct outcome *each = (struct outcome *)((char *)all + bytes);
 
     memset(mine, 0, bytes);
     mine->hops = messages_hops(operation->pattern);
-    for (unsigned i = 0; i < times; i++) {
-        run_once(operation, buffers, i, mine);
+    for (unsigned i = 0; i < way->times; i++) {
+        run_once(operation, buffers, way, i, mine);
     }
     ecube_gather(mine, each, bytes, 0);
     if (ecube_rank() != 0) {
         return mine->wrong;
     }
-    merge(operation, times, each, all);
-    report(operation, buffers->bytes, times, all, mine->ns);
+    merge(operation, way->times, each, all);
+    report(operation, buffers->bytes, way->times, all, mine->ns);
     return all->wrong;
 }
 
@@ -351,12 +372,12 @@ static int all_have(int here)
 }
 
 /* Returns the exit status. */
-static int run_size(const struct operation *operation, uint32_t bytes, unsigned times)
+static int run_size(const struct operation *operation, uint32_t bytes, const struct way *way)
 {
     size_t sends = blocks_of(operation, 0), receives = blocks_of(operation, 1);
     struct buffers buffers = {
         .send = malloc(sends * bytes + 1), .receive = malloc(receives * bytes + 1), .bytes = bytes};
-    void *scratch = malloc(scratch_bytes(times));
+    void *scratch = malloc(scratch_bytes(way->times));
     int sized = operation->number == ECUBE_EXCHANGEV, status = 2;
 
     if (sized) {
@@ -368,7 +389,7 @@ static int run_size(const struct operation *operation, uint32_t bytes, unsigned 
                 (unsigned long)bytes);
     }
     if (all_have(here)) {
-        status = measure(operation, &buffers, times, scratch) > 0;
+        status = measure(operation, &buffers, way, scratch) > 0;
     }
     free(buffers.send);
     free(buffers.receive);
@@ -379,83 +400,81 @@ static int run_size(const struct operation *operation, uint32_t bytes, unsigned 
 
 static const struct operation *find_operation(const char *name)
 {
+    char names[400] = "";
+
     for (unsigned i = 0; i < OPERATIONS; i++) {
         if (strcmp(operations[i].name, name) == 0) {
             return &operations[i];
         }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", operations[i].name);
     }
-    fprintf(stderr, "collectives: \"%s\" is none of", name);
-    for (unsigned i = 0; i < OPERATIONS; i++) {
-        fprintf(stderr, " %s", operations[i].name);
-    }
-    fputc('\n', stderr);
-    return NULL;
+    words_refuse("collectives", "\"%s\" is none of%s", name, names);
 }
 
-/* Negative, after a message: it is no size of this operation. */
-static long size_of(const struct operation *operation, const char *text)
+static uint32_t size_of(const struct operation *operation, const char *word)
 {
-    char *end;
-    unsigned long bytes = strtoul(text, &end, 10);
+    long bytes = words_read("collectives", word, 0, BYTES_MAX);
 
-    if (*end != 0 || end == text || bytes > BYTES_MAX) {
-        fprintf(stderr, "collectives: \"%s\" is not a number of bytes up to %d\n", text, BYTES_MAX);
-        return -1;
-    }
     if (operation->combines && bytes % 4 != 0) {
-        fprintf(stderr, "collectives: %s combines integers of 4 bytes, and %lu is no multiple\n",
-                operation->name, bytes);
-        return -1;
+        words_refuse("collectives", "%s combines integers of 4 bytes, and %ld is no multiple",
+                     operation->name, bytes);
     }
-    return operation->number == ECUBE_BARRIER ? 0 : (long)bytes;
+    return operation->number == ECUBE_BARRIER ? 0 : (uint32_t)bytes;
 }
 
 /* At all sizes; returns the worst exit status. */
-static int run_operation(const char *name, char **sizes, int count, unsigned times)
+static int run_operation(const char *name, char **sizes, int count, const struct way *way)
 {
     const struct operation *operation = find_operation(name);
-    int status = operation ? 0 : 2;
+    int status = 0;
 
-    if (operation && operation->pattern && ecube_size() == 1) {
-        fprintf(stderr, "collectives: %s wants two ranks\n", name);
-        return 2;
+    if (operation->pattern && ecube_size() == 1) {
+        words_refuse("collectives", "%s wants two ranks", name);
     }
-    if (operation && operation->number == ECUBE_BARRIER) {
+    if (operation->number == ECUBE_BARRIER) {
         count = 1; /* it has no bytes */
     }
-    for (int i = 0; i < count && operation; i++) {
-        long bytes = size_of(operation, sizes[i]);
-        int ended = bytes < 0 ? 2 : run_size(operation, (uint32_t)bytes, times);
+    for (int i = 0; i < count; i++) {
+        int ended = run_size(operation, size_of(operation, sizes[i]), way);
         status = ended > status ? ended : status;
     }
     return status;
 }
 
-/* How often each size is run; 0, after a message: that is no number. */
-static unsigned times_of(const char *text)
+/* Reads the options; returns the index of the first word behind them. */
+static int read_options(int argc, char **argv, struct way *way)
 {
-    char *end;
-    unsigned long iterations = strtoul(text, &end, 10);
+    int at = 1;
 
-    if (*end != 0 || iterations < 1 || iterations > ITERATIONS_MAX) {
-        fprintf(stderr, "collectives: --iterations is a number from 1 to %d\n", ITERATIONS_MAX);
-        return 0;
+    for (; argc > at && strncmp(argv[at], "--", 2) == 0; at++) {
+        int counts = argc > at + 1;
+        if (strcmp(argv[at], "--poll") == 0) {
+            way->polls = 1;
+        } else if (strcmp(argv[at], "--check-once") == 0) {
+            way->checks_once = 1;
+        } else if (counts && strcmp(argv[at], "--iterations") == 0) {
+            way->times = 1 + (unsigned)words_read("collectives", argv[++at], 1, COUNT_MAX);
+        } else if (counts && strcmp(argv[at], "--sends") == 0) {
+            messages_want((uint32_t)words_read("collectives", argv[++at], 1, COUNT_MAX));
+        } else {
+            words_refuse("collectives", "'%s' is no option, or wants a number", argv[at]);
+        }
     }
-    return (unsigned)iterations + 1;
+    return at;
 }
 
 int main(int argc, char **argv)
 {
     static char defaults[][5] = {"16", "100", "1000"};
     static char *usual[] = {defaults[0], defaults[1], defaults[2]};
-    int repeats = argc > 2 && strcmp(argv[1], "--iterations") == 0, at = repeats ? 3 : 1;
-    unsigned times = repeats ? times_of(argv[2]) : 1;
+    struct way way = {.times = 1};
+    int at = read_options(argc, argv, &way), given = argc > at + 1, status = 0;
     char one[] = "exchange", *names = argc > at ? argv[at] : one;
-    int given = argc > at + 1, status = times ? 0 : 2;
 
-    for (char *name = strtok(names, ","); name && times; name = strtok(NULL, ",")) {
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
         int ended =
-            run_operation(name, given ? argv + at + 1 : usual, given ? argc - at - 1 : 3, times);
+            run_operation(name, given ? argv + at + 1 : usual, given ? argc - at - 1 : 3, &way);
         status = ended > status ? ended : status;
     }
     return status;

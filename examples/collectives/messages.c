@@ -2,6 +2,13 @@
 
 enum { OPEN_MAX = 32, DIMENSIONS = ECUBE_DIMENSIONS_MAX };
 
+static uint32_t wanted = MESSAGES_WINDOW;
+
+void messages_want(uint32_t count)
+{
+    wanted = count;
+}
+
 static uint32_t last_rank(void)
 {
     return (uint32_t)ecube_size() - 1;
@@ -43,29 +50,42 @@ static int destination(enum pattern pattern)
     }
 }
 
-static uint32_t window(enum pattern pattern)
+/* How many messages go to one receiver behind each other. */
+static uint32_t row(enum pattern pattern)
 {
-    return pattern == LATENCY || pattern == INCAST ? 1 : MESSAGES_WINDOW;
+    return pattern == LATENCY || pattern == INCAST ? 1 : wanted;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
 }
 
 uint32_t messages_sent(enum pattern pattern)
 {
-    return destination(pattern) < 0 ? 0 : window(pattern);
+    return destination(pattern) < 0 ? 0 : row(pattern);
 }
 
-uint32_t messages_received(enum pattern pattern)
+static uint32_t received(enum pattern pattern)
 {
     uint32_t rank = (uint32_t)ecube_rank(), last = last_rank();
     int sends, other;
 
     switch (pattern) {
     case LATENCY:
-    case BOTH_WAYS: return rank == 0 || rank == last ? window(pattern) : 0;
-    case BANDWIDTH: return rank == last ? window(pattern) : 0;
-    case MESSAGE_RATE: other = partner(&sends); return other >= 0 && !sends ? window(pattern) : 0;
+    case BOTH_WAYS: return rank == 0 || rank == last ? row(pattern) : 0;
+    case BANDWIDTH: return rank == last ? row(pattern) : 0;
+    case MESSAGE_RATE: other = partner(&sends); return other >= 0 && !sends ? row(pattern) : 0;
     case INCAST: return rank == 0 ? last : 0;
     default: return 0;
     }
+}
+
+uint32_t messages_blocks(enum pattern pattern, int receives)
+{
+    uint32_t count = receives ? received(pattern) : messages_sent(pattern);
+
+    return pattern == INCAST ? count : smaller(count, MESSAGES_WINDOW);
 }
 
 uint32_t messages_source(enum pattern pattern, uint32_t number)
@@ -110,29 +130,20 @@ static void go_there_and_back(const unsigned char *send, unsigned char *receive,
 static void start_receive(enum pattern pattern, uint32_t number, unsigned char *receive,
                           uint32_t bytes, struct ecube_request *request)
 {
-    ecube_receive_start(receive + (size_t)number * bytes, bytes,
-                        (int)messages_source(pattern, number), 0, request);
+    size_t block = number % messages_blocks(pattern, 1);
+
+    ecube_receive_start(receive + block * bytes, bytes, (int)messages_source(pattern, number), 0,
+                        request);
 }
 
-/* As many as may be open are asked for; for each that has come the next one. */
-static void receive_rest(enum pattern pattern, uint32_t next, unsigned char *receive,
-                         uint32_t bytes, struct ecube_request *open, unsigned open_count)
-{
-    unsigned index;
-
-    for (uint32_t count = messages_received(pattern); next < count; next++) {
-        ecube_wait_any(open, open_count, &index, NULL);
-        start_receive(pattern, next, receive, bytes, &open[index]);
-    }
-    ecube_wait_all(open, open_count, NULL);
-}
-
+/* As many as may be open are begun, and for each that has ended the next one. Those of one sender
+ * end in their order: who comes later finds its block free. */
 void messages_run(enum pattern pattern, const unsigned char *send, unsigned char *receive,
                   uint32_t bytes)
 {
     struct ecube_request in[OPEN_MAX], out[MESSAGES_WINDOW];
-    uint32_t comes = messages_received(pattern), goes = messages_sent(pattern);
-    unsigned open = comes < OPEN_MAX ? comes : OPEN_MAX;
+    uint32_t comes = received(pattern), goes = messages_sent(pattern);
+    unsigned open = smaller(comes, pattern == INCAST ? OPEN_MAX : MESSAGES_WINDOW), index;
 
     if (pattern == LATENCY) {
         go_there_and_back(send, receive, bytes);
@@ -141,11 +152,22 @@ void messages_run(enum pattern pattern, const unsigned char *send, unsigned char
     for (uint32_t i = 0; i < open; i++) {
         start_receive(pattern, i, receive, bytes, &in[i]);
     }
-    for (uint32_t i = 0; i < goes; i++) {
-        ecube_send_start(send + (size_t)i * bytes, bytes, destination(pattern), 0, &out[i]);
+    for (uint32_t i = 0, next = open; i < goes || next < comes; i++) {
+        unsigned place = i % MESSAGES_WINDOW;
+        if (i < goes && i >= MESSAGES_WINDOW) {
+            ecube_wait(&out[place], NULL);
+        }
+        if (i < goes) {
+            ecube_send_start(send + (size_t)place * bytes, bytes, destination(pattern), 0,
+                             &out[place]);
+        }
+        if (next < comes && i + 1 >= smaller(goes, MESSAGES_WINDOW)) {
+            ecube_wait_any(in, open, &index, NULL);
+            start_receive(pattern, next++, receive, bytes, &in[index]);
+        }
     }
-    receive_rest(pattern, open, receive, bytes, in, open);
-    ecube_wait_all(out, goes, NULL);
+    ecube_wait_all(in, open, NULL);
+    ecube_wait_all(out, smaller(goes, MESSAGES_WINDOW), NULL);
 }
 
 /* Over how many links this node sends, and receives, at once. */
@@ -168,7 +190,7 @@ void messages_predict(enum pattern pattern, uint32_t bytes, uint32_t hops_max,
                       struct ecube_prediction *prediction)
 {
     const struct ecube_profile *p = ecube_profile();
-    uint64_t elements = divide_up(bytes, p->element_bytes), count = window(pattern);
+    uint64_t elements = divide_up(bytes, p->element_bytes), count = row(pattern);
     uint64_t hops = hops_max,
              busiest = pattern == INCAST ? last_rank() * elements : count * elements;
 

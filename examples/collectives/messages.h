@@ -3,7 +3,8 @@
  * what they take.
  *
  *   latency        one message from rank 0 to the last rank and one back; half of that
- *   bandwidth      MESSAGES_WINDOW messages, one behind the other, from rank 0 to the last rank
+ *   bandwidth      MESSAGES_WINDOW messages, or as many as are wanted, one behind the other, from
+ *                  rank 0 to the last rank
  *   both_ways      the same in both directions at once
  *   message_rate   the same between neighbours, all pairs of ranks at once: of the first dimension
  *                  with more than one node, the even coordinates to the odd ones
@@ -23,12 +24,18 @@
 
 enum pattern { NO_PATTERN, LATENCY, BANDWIDTH, BOTH_WAYS, MESSAGE_RATE, INCAST };
 
+/* Under way at a time, of one sender. */
 enum { MESSAGES_WINDOW = 16 };
 
-/* How many this rank sends and receives, of one run of a pattern. */
+/* How many of those behind each other there are; without it MESSAGES_WINDOW. */
+void messages_want(uint32_t count);
+
+/* How many messages this rank sends in one run of a pattern. */
 uint32_t messages_sent(enum pattern pattern);
-uint32_t messages_received(enum pattern pattern);
-/* The rank that the number-th message here is from, and which of its sender's it is. */
+/* How many blocks it sends or receives: one for each message, but of more than MESSAGES_WINDOW of
+ * one sender the later ones are those blocks again. */
+uint32_t messages_blocks(enum pattern pattern, int receives);
+/* The rank that the number-th block here is from, and which of its sender's it is. */
 uint32_t messages_source(enum pattern pattern, uint32_t number);
 uint32_t messages_number(enum pattern pattern, uint32_t number);
 /* How far this rank's messages go; 0: it sends none. */

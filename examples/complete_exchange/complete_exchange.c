@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 /* A generator of test words, different for every pair and size (xorshift32; never zero). */
 static uint32_t pattern_seed(uint32_t source, uint32_t destination, uint32_t bytes)
 {
@@ -57,7 +59,7 @@ static uint32_t count_wrong(const unsigned char *block, uint32_t bytes, uint32_t
     return wrong;
 }
 
-enum { NODES_MAX = 128 };
+enum { NODES_MAX = 128, BYTES_MAX = 1 << 24 };
 
 /* What a node has measured. */
 struct outcome {
@@ -149,14 +151,7 @@ int main(int argc, char **argv)
     char **sizes = argc > 1 ? argv : defaults;
     int count = argc > 1 ? argc : (int)(sizeof defaults / sizeof defaults[0]);
     for (int i = 1; i < count; i++) {
-        char *end;
-        unsigned long bytes = strtoul(sizes[i], &end, 10);
-        if (*end != 0 || end == sizes[i] || bytes > 1u << 24) {
-            fprintf(stderr, "complete_exchange: \"%s\" is not a number of bytes up to 16777216\n",
-                    sizes[i]);
-            return 2;
-        }
-        if (run_size((uint32_t)bytes) < 0) {
+        if (run_size((uint32_t)words_read("complete_exchange", sizes[i], 0, BYTES_MAX)) < 0) {
             return 1;
         }
     }

@@ -22,9 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum {
     COLUMNS = 72,
     ROWS_MAX = 200,
+    LIMIT_MAX = 1000000,
     WORKERS_MAX = 128,
     OPEN = 8, /* results that may come at a time */
     NEWS = OPEN,
@@ -252,13 +255,10 @@ int main(int argc, char **argv)
     static struct picture picture;
     int size = ecube_size();
 
-    picture.rows = argc > 1 ? atoi(argv[1]) : 24;
-    picture.limit = argc > 2 ? atoi(argv[2]) : 1000;
-    if (picture.rows < 1 || picture.rows > ROWS_MAX || picture.limit < 1 || size > WORKERS_MAX) {
-        if (ecube_rank() == 0) {
-            fprintf(stderr, "farm: 1 to %d rows, at least one iteration\n", ROWS_MAX);
-        }
-        return 2; /* all see it: nobody need abort */
+    picture.rows = (int)words_number("farm", argc, argv, 1, 24, 1, ROWS_MAX);
+    picture.limit = (int)words_number("farm", argc, argv, 2, 1000, 1, LIMIT_MAX);
+    if (size > WORKERS_MAX) {
+        words_refuse("farm", "there is work for up to %d ranks", WORKERS_MAX);
     }
     ecube_align();
     uint64_t start_ns = ecube_model_ns();

@@ -25,6 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
+enum { SIDE_MAX = 1 << 16, CHANNELS_MAX = 4 };
+
 struct strip {
     const uint8_t *points; /* of the window */
     int width, channels, radius, rows;
@@ -114,13 +118,12 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    s.width = atoi(argv[1]);
-    s.channels = atoi(argv[2]);
-    s.radius = atoi(argv[3]);
+    s.width = (int)words_number("image", argc, argv, 1, 0, 1, SIDE_MAX);
+    s.channels = (int)words_number("image", argc, argv, 2, 0, 1, CHANNELS_MAX);
+    s.radius = (int)words_number("image", argc, argv, 3, 0, 1, SIDE_MAX);
     filter *of = filter_named(argv[4]);
-    if (s.width < 1 || s.channels < 1 || s.radius < 1 || !of || (of == edges && s.radius != 1)) {
-        fprintf(stderr, "image: no such filter: %s of radius %s\n", argv[4], argv[3]);
-        return 1;
+    if (!of || (of == edges && s.radius != 1)) {
+        words_refuse("image", "no such filter: %s of radius %s", argv[4], argv[3]);
     }
     s.rows = (int)(bytes / (size_t)(s.width * s.channels)) - 2 * s.radius;
     uint8_t *made = s.rows > 0 ? make(&s, of) : NULL;

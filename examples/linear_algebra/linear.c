@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { ROUTES_MAX = 8, SOLUTION_PERIOD = 5 };
 
 static const char *program;
@@ -36,15 +38,7 @@ void linear_refuse(const char *format, ...)
 
 size_t linear_number(int argc, char **argv, int index, size_t usual, size_t least, size_t most)
 {
-    char *end = NULL;
-    unsigned long value = argc > index ? strtoul(argv[index], &end, 10) : usual;
-
-    if (end &&
-        (*end || end == argv[index] || *argv[index] == '-' || value < least || value > most)) {
-        linear_refuse("'%s' is no number from %lu to %lu", argv[index], (unsigned long)least,
-                      (unsigned long)most);
-    }
-    return value;
+    return (size_t)words_number(program, argc, argv, index, (long)usual, (long)least, (long)most);
 }
 
 double *linear_vector(size_t count)

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { PATTERNS_MAX = 255 };
 
 struct pattern {
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
     static struct pattern patterns[PATTERNS_MAX];
     size_t bytes, pattern_bytes;
     const char *text = ecube_input(&bytes), *lines = ecube_common(&pattern_bytes);
-    size_t own = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+    size_t own = (size_t)words_number("match", argc, argv, 1, 0, 0, INT32_MAX);
     int32_t mine = 0, all = 0;
 
     if (!text || !lines) {

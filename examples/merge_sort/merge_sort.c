@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { ELEMENTS = 8, ELEMENTS_MAX = 1024 };
 
 static uint32_t key_of(uint64_t index)
@@ -76,17 +78,11 @@ static int sort(uint32_t *keys, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    char *end = "";
-    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ELEMENTS;
-    uint32_t count = (uint32_t)wanted, wrong = 0, all_wrong;
+    uint32_t wrong = 0, all_wrong,
+             count =
+                 (uint32_t)words_power_of_two("merge_sort", argc, argv, 1, ELEMENTS, ELEMENTS_MAX);
 
-    if (argc > 2 || *end || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        if (ecube_rank() == 0) {
-            fprintf(stderr, "merge_sort: elements of a node are a power of two up to %d\n",
-                    ELEMENTS_MAX);
-        }
-        return 2;
-    }
+    words_end("merge_sort", argc, argv, 2);
     uint64_t all = (uint64_t)ecube_size() * count;
     uint64_t first = (uint64_t)ecube_place(ecube_rank()) * count;
     uint32_t *keys = malloc(count * sizeof *keys), *sorted = malloc(all * sizeof *sorted);

@@ -31,8 +31,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum {
     BODIES_MAX = 10000,
+    STEPS_MAX = 1000000,
     PAIR_NS = 3000 /* of the machine's model: what one force takes */
 };
 
@@ -231,13 +234,10 @@ static void start(struct system *s, int bodies)
 
 int main(int argc, char **argv)
 {
-    int bodies = argc > 1 ? atoi(argv[1]) : 60, steps = argc > 2 ? atoi(argv[2]) : 20;
+    int bodies = (int)words_number("nbody", argc, argv, 1, 60, 2, BODIES_MAX);
+    int steps = (int)words_number("nbody", argc, argv, 2, 20, 1, STEPS_MAX);
     struct system system = {0};
 
-    if (bodies < 2 || bodies > BODIES_MAX || steps < 1) {
-        fprintf(stderr, "nbody: 2 to %d bodies, at least one step\n", BODIES_MAX);
-        return 2;
-    }
     start(&system, bodies);
     find_forces(&system);
     int wrong = count_wrong(&system);

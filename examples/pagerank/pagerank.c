@@ -26,6 +26,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { ROUNDS = 30, LINKS = 3, PAGES_MAX = 100000, SHOWN = 5 };
 
 static const uint64_t whole = UINT64_C(1) << 40;
@@ -140,14 +142,10 @@ static void show(uint64_t *all, uint32_t pages)
 
 int main(int argc, char **argv)
 {
-    uint32_t pages = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 240;
+    uint32_t pages = (uint32_t)words_number("pagerank", argc, argv, 1, 240, 1, PAGES_MAX);
     uint32_t size = (uint32_t)ecube_size(), share = (pages + size - 1) / size;
     uint64_t model_ns = 0;
 
-    if (pages < 1 || pages > PAGES_MAX) {
-        fprintf(stderr, "pagerank: 1 to %d pages\n", PAGES_MAX);
-        return 2;
-    }
     uint64_t *ranks = make_vector(share), *sums = make_vector(size * share);
     begin(ranks, (uint32_t)ecube_rank() * share, share, pages);
     for (int round = 0; round < ROUNDS; round++) {

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { BYTES = 10000, BYTES_MAX = 10000000, TAG = 1 };
 
 static unsigned char byte_of(uint32_t i)
@@ -67,14 +69,9 @@ static int rank_at(int hops)
 
 int main(int argc, char **argv)
 {
-    char *end = "";
-    long bytes = argc > 1 ? strtol(argv[1], &end, 10) : BYTES;
+    long bytes = words_number("paths", argc, argv, 1, BYTES, 1, BYTES_MAX);
     int32_t wrong = 0, all_wrong, to;
 
-    if (*end || bytes < 1 || bytes > BYTES_MAX) {
-        fprintf(stderr, "paths: %s: use a number of bytes from 1 to %d\n", argv[1], BYTES_MAX);
-        return 2;
-    }
     unsigned char *data = malloc((size_t)bytes);
     if (!data) {
         fprintf(stderr, "paths: there is no memory for %ld bytes\n", bytes);

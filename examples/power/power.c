@@ -21,7 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 20 };
+#include "examples/words.h"
+
+enum { ROUNDS = 20, ROWS_MAX = 1 << 20 };
 
 static double dot(const double *a, const double *b, size_t count)
 {
@@ -66,15 +68,11 @@ static double improve(double *x, double *product, size_t b)
 
 int main(int argc, char **argv)
 {
-    size_t b = argc > 1 ? strtoul(argv[1], NULL, 10) : 4;
+    size_t b = (size_t)words_number("power", argc, argv, 1, 4, 1, ROWS_MAX);
     size_t order = (size_t)ecube_size() * b;
     double *x = calloc(order, sizeof *x), *product = calloc(b, sizeof *product);
     double quotient = 0;
 
-    if (b == 0) {
-        fprintf(stderr, "power: at least one row per node\n");
-        return 2;
-    }
     if (!x || !product) {
         fprintf(stderr, "power: no memory for a vector of %lu elements\n", (unsigned long)order);
         return 1;

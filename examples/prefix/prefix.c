@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { ELEMENTS = 8, ELEMENTS_MAX = 4096 };
 
 static uint64_t value_of(uint64_t index)
@@ -56,18 +58,11 @@ static uint32_t count_wrong(const uint64_t *sums, uint32_t count, uint64_t first
 
 int main(int argc, char **argv)
 {
-    char *end = "";
-    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ELEMENTS;
-    uint32_t count = (uint32_t)wanted, wrong, all_wrong;
+    uint32_t count = (uint32_t)words_power_of_two("prefix", argc, argv, 1, ELEMENTS, ELEMENTS_MAX);
+    uint32_t wrong, all_wrong;
     const struct ecube_computation sums = {add, NULL};
 
-    if (argc > 2 || *end || wanted < 1 || wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        if (ecube_rank() == 0) {
-            fprintf(stderr, "prefix: elements of a node are a power of two up to %d\n",
-                    ELEMENTS_MAX);
-        }
-        return 2;
-    }
+    words_end("prefix", argc, argv, 2);
     static uint64_t elements[ELEMENTS_MAX];
     uint64_t first = (uint64_t)ecube_place(ecube_rank()) * count, last, total;
     for (uint32_t i = 0; i < count; i++) {

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { WANTED = 1000 };
 
 static int is_prime(int32_t number)
@@ -67,7 +69,7 @@ static int32_t prime_at(int32_t first, uint32_t place)
 
 int main(int argc, char **argv)
 {
-    int32_t limit = argc > 1 ? (int32_t)strtol(argv[1], NULL, 10) : 10000;
+    int32_t limit = (int32_t)words_number("primes", argc, argv, 1, 10000, 1, INT32_MAX);
     int64_t rank = ecube_rank(), size = ecube_size();
     int32_t first = (int32_t)(limit * rank / size), end = (int32_t)(limit * (rank + 1) / size);
     struct ecube_int32_int32 mine = {0, 0}, largest;

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TAG_TOKEN = 7 };
+#include "examples/words.h"
+
+enum { TAG_TOKEN = 7, ROUNDS_MAX = 1000000 };
 
 /* The rank at a place of the tour. */
 static int rank_at(int place)
@@ -35,7 +37,7 @@ static int place_of(int rank)
 int main(int argc, char **argv)
 {
     int size = ecube_size();
-    int rounds = argc > 1 ? atoi(argv[1]) : 1;
+    int rounds = (int)words_number("ring", argc, argv, 1, 1, 1, ROUNDS_MAX);
     int place = place_of(ecube_rank());
     int next = rank_at((place + 1) % size);
     int previous = rank_at((place + size - 1) % size);

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DISTANCE = 13, ELEMENTS = 8, ELEMENTS_MAX = 4096, TEXT_MAX = 32 };
+#include "examples/words.h"
+
+enum { DISTANCE = 13, DISTANCE_MAX = 1000000000, ELEMENTS = 8, ELEMENTS_MAX = 4096, TEXT_MAX = 32 };
 
 /* An element is a text that says where it began. */
 struct word {
@@ -41,21 +43,11 @@ static void move(void *context, const struct ecube_power *power, void *element, 
 
 int main(int argc, char **argv)
 {
-    char *end = "", *end_elements = "";
-    long distance = argc > 1 ? strtol(argv[1], &end, 10) : DISTANCE;
-    long wanted = argc > 2 ? strtol(argv[2], &end_elements, 10) : ELEMENTS;
+    long distance = words_number("rotate", argc, argv, 1, DISTANCE, -DISTANCE_MAX, DISTANCE_MAX);
+    long wanted = words_power_of_two("rotate", argc, argv, 2, ELEMENTS, ELEMENTS_MAX);
     static struct word words[ELEMENTS_MAX];
 
-    if (argc > 3 || *end || (argc > 1 && !*argv[1]) || *end_elements || wanted < 1 ||
-        wanted > ELEMENTS_MAX || (wanted & (wanted - 1))) {
-        if (ecube_rank() == 0) {
-            fprintf(stderr,
-                    "rotate: the distance is a whole number, elements of a node are a power of two "
-                    "up to %d\n",
-                    ELEMENTS_MAX);
-        }
-        return 2;
-    }
+    words_end("rotate", argc, argv, 3);
     uint32_t count = (uint32_t)wanted, wrong = 0, all_wrong;
     long all = (long)ecube_size() * wanted;
     uint64_t by = (uint64_t)((distance % all + all) % all);

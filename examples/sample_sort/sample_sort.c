@@ -21,6 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
+enum { NUMBERS_MAX = 1 << 22 };
+
 static void *memory(size_t bytes)
 {
     void *at = malloc(bytes ? bytes : 1);
@@ -141,7 +145,7 @@ static uint32_t reduced(uint32_t mine, enum ecube_operator operator_)
 
 int main(int argc, char **argv)
 {
-    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 2000;
+    uint32_t count = (uint32_t)words_number("sample_sort", argc, argv, 1, 2000, 1, NUMBERS_MAX);
     uint32_t rank = (uint32_t)ecube_rank(), size = (uint32_t)ecube_size();
     uint32_t *numbers = memory(count * sizeof *numbers);
     struct ecube_block *send = memory(size * sizeof *send);

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { TAPS = 8, BYTES_MAX = 16 << 20 };
 
 static void smooth(const int16_t *samples, int16_t *made, size_t count)
@@ -32,7 +34,7 @@ static void smooth(const int16_t *samples, int16_t *made, size_t count)
 
 int main(int argc, char **argv)
 {
-    int32_t bytes = argc > 1 ? atoi(argv[1]) : 0;
+    long bytes = words_number("smooth", argc, argv, 1, 0, 1, BYTES_MAX);
     uint32_t came, rounds = 0;
 
     if (argc < 2) {
@@ -41,11 +43,10 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    int16_t *samples = bytes > 0 && bytes <= BYTES_MAX ? malloc((size_t)bytes) : NULL;
+    int16_t *samples = malloc((size_t)bytes);
     int16_t *made = samples ? malloc((size_t)bytes) : NULL;
     if (!made) {
-        fprintf(stderr, "smooth: a window has 1 to %d bytes, and a node memory for two\n",
-                BYTES_MAX);
+        fprintf(stderr, "smooth: there is no memory for two windows of %ld bytes\n", bytes);
         return 1;
     }
     ecube_region("in", samples, (uint32_t)bytes);

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
 enum { SIDE_MAX = 4096, STEPS_MAX = 100000, TAG = 1 };
 
 static double *border, *coming;
@@ -62,22 +64,10 @@ static double step(int dimensions, int side, double value)
     return (value + sum) / (2 * dimensions + 1);
 }
 
-static long argument(int argc, char **argv, int index, long usual, long most)
-{
-    char *end = NULL;
-    long value = argc > index ? strtol(argv[index], &end, 10) : usual;
-
-    if ((end && (*end || end == argv[index])) || value < 1 || value > most) {
-        fprintf(stderr, "stencil: '%s' is no number from 1 to %ld\n", argv[index], most);
-        exit(2);
-    }
-    return value;
-}
-
 int main(int argc, char **argv)
 {
-    int side = (int)argument(argc, argv, 1, 32, SIDE_MAX);
-    long steps = argument(argc, argv, 2, 10, STEPS_MAX);
+    int side = (int)words_number("stencil", argc, argv, 1, 32, 1, SIDE_MAX);
+    long steps = words_number("stencil", argc, argv, 2, 10, 1, STEPS_MAX);
     int dimensions = ecube_coordinates(ecube_rank(), NULL, 0);
     double value = ecube_rank() + 1, before = 0, after = 0;
 

@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "examples/words.h"
+
+enum { ROWS_MAX = 1024 };
+
 static double element(size_t row, size_t column, size_t order)
 {
     return (double)(row * order + column);
@@ -41,11 +45,7 @@ static void unpack(const double *blocks, double *rows, size_t b, size_t order)
 
 int main(int argc, char **argv)
 {
-    size_t b = argc > 1 ? strtoul(argv[1], NULL, 10) : 8;
-    if (b == 0) {
-        fprintf(stderr, "transpose: at least one row per node\n");
-        return 2;
-    }
+    size_t b = (size_t)words_number("transpose", argc, argv, 1, 8, 1, ROWS_MAX);
     size_t order = (size_t)ecube_size() * b;
     size_t first = (size_t)ecube_rank() * b;
     double *rows = calloc(b * order, sizeof *rows);

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
+enum { BYTES_MAX = 1 << 24 };
+
 static uint32_t wrong_count;
 
 static unsigned char pattern(int node, int root, uint32_t at)
@@ -117,7 +121,7 @@ static void run_gather(unsigned char *all, unsigned char *block, uint32_t bytes,
 
 int main(int argc, char **argv)
 {
-    uint32_t bytes = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000;
+    uint32_t bytes = (uint32_t)words_number("trees", argc, argv, 1, 1000, 0, BYTES_MAX);
     unsigned char *all = malloc((size_t)ecube_size() * bytes + 1);
     unsigned char *block = malloc(bytes + 1);
     if (!all || !block) {

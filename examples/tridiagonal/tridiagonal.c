@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/words.h"
+
 enum { ROWS = 8, ROWS_MAX = 1024 };
 
 static const double SMALL = 1e-12;
@@ -111,28 +113,14 @@ static double difference(const struct row *rows, uint32_t count, uint64_t first,
     return largest;
 }
 
-/* All nodes end with this status, and one says why. */
-static int refused(const char *words)
-{
-    if (ecube_rank() == 0) {
-        fprintf(stderr, "tridiagonal: %s\n", words);
-    }
-    return 2;
-}
-
 int main(int argc, char **argv)
 {
-    char *end = "";
-    long wanted = argc > 1 ? strtol(argv[1], &end, 10) : ROWS;
+    uint32_t count = (uint32_t)words_power_of_two("tridiagonal", argc, argv, 1, ROWS, ROWS_MAX);
     int free_ends = argc > 2 && strcmp(argv[2], "singular") == 0, singular = 0, any_singular;
     static struct row rows[ROWS_MAX];
     const struct ecube_computation reduction = {reduce, &singular};
 
-    if (argc > 3 || (argc > 2 && !free_ends) || *end || wanted < 1 || wanted > ROWS_MAX ||
-        (wanted & (wanted - 1))) {
-        return refused("rows of a node are a power of two up to 1024; behind it \"singular\"");
-    }
-    uint32_t count = (uint32_t)wanted;
+    words_end("tridiagonal", argc, argv, free_ends ? 3 : 2);
     uint64_t all = (uint64_t)ecube_size() * count;
     uint64_t first = (uint64_t)ecube_place(ecube_rank()) * count;
     for (uint32_t i = 0; i < count; i++) {
@@ -150,7 +138,7 @@ int main(int argc, char **argv)
     }
     ecube_allreduce(&singular, &any_singular, 1, ECUBE_INT32, ECUBE_MAX);
     if (any_singular) {
-        return refused("the system is singular");
+        words_refuse("tridiagonal", "the system is singular");
     }
     double apart = difference(rows, count, first, all), most = 0, least = 0, x = 0;
     ecube_allreduce(&apart, &most, 1, ECUBE_DOUBLE, ECUBE_MAX);
