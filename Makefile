@@ -209,7 +209,7 @@ SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_r
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c mirrors.c misbehave.c mistakes.c parallel.c places.c regions.c short_blocks.c sizes.c taker.c talker.c thread.c traffic.c window.c)
 NATIVE_PROGRAMS := $(call in,tests/lib/programs,native_calls.c native_data.c)
-BENCH_PROGRAMS := $(call in,bench/programs,exchange.c load.c nothing.c stream.c)
+BENCH_PROGRAMS := $(call in,bench/programs,load.c nothing.c)
 BENCH := $(call in,bench,bench.c collectives.c download.c figure.c machine_run.c mpi.c queue_rate.c raw_run.c simgrid_run.c simulation.c \
 		timed_run.c waiting.c) \
 	$(call in,host/computer,placement.c target.c) \

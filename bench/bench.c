@@ -161,19 +161,23 @@ static double raw_stream_work(enum maker maker, unsigned relays, double *bytes_p
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
-static void run_stream(enum maker maker, struct machine_result *result, const char *network,
+/* The program of `ecube bench` on a machine. */
+#define COLLECTIVES "--links %s --network cube:%u --timeout %ds %s/examples/collectives.elf "
+
+static void run_stream(enum maker maker, struct machine_result *result, unsigned dims,
                        unsigned count)
 {
-    machine_run(build, result, "--links %s --network %s %s/bench/stream.elf %d %u",
-                maker_names[maker], network, build, STREAM_BYTES, count);
+    machine_run(build, result, COLLECTIVES "--sends %u bandwidth %d", maker_names[maker], dims,
+                MACHINE_RUN_SECONDS, build, count, STREAM_BYTES);
+    result->bytes *= count;
 }
 
 /* The same from node 0 of a machine to its last. */
-static double stream_work(enum maker maker, const char *network, double *bytes_per_us)
+static double stream_work(enum maker maker, unsigned dims, double *bytes_per_us)
 {
     struct machine_result all, some;
-    run_stream(maker, &all, network, STREAM_COUNT);
-    run_stream(maker, &some, network, STREAM_COUNT_SHORT);
+    run_stream(maker, &all, dims, STREAM_COUNT);
+    run_stream(maker, &some, dims, STREAM_COUNT_SHORT);
     *bytes_per_us = all.wall_us > 0 ? all.bytes / all.wall_us : -1;
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
@@ -187,20 +191,18 @@ static void bench_links(void)
         work = raw_stream_work(maker, 0, &rate);
         add(maker, RAW_STREAM, rate);
         add(maker, RAW_STREAM_WORK, work);
-        work = stream_work(maker, "cube:1", &rate);
+        work = stream_work(maker, 1, &rate);
         add(maker, STREAM, rate);
         add(maker, STREAM_WORK, work);
         work = raw_stream_work(maker, 1, &rate);
         add(maker, RAW_RELAY, rate);
         add(maker, RAW_RELAY_WORK, work / 2);
-        work = stream_work(maker, "cube:2", &rate);
+        work = stream_work(maker, 2, &rate);
         add(maker, RELAY, rate);
         add(maker, RELAY_WORK, work / 2);
         add(maker, RAW_PING, raw_run_ping(&raw[maker], PINGS) / 1e3);
-        machine_run(
-            build, &trips,
-            "--links %s --network cube:1 %s/examples/collectives.elf --iterations %d latency 8",
-            maker_names[maker], build, PINGS);
+        machine_run(build, &trips, COLLECTIVES "--iterations %d latency 8", maker_names[maker], 1,
+                    MACHINE_RUN_SECONDS, build, PINGS);
         add(maker, PING, 2 * trips.wall_us);
     }
 }
@@ -225,12 +227,12 @@ static void bench_boot(void)
     }
 }
 
+/* So many times, after one that does not count. */
 static void run_exchange(enum maker maker, struct machine_result *result, unsigned dims,
-                         unsigned bytes, unsigned count, const char *how)
+                         unsigned bytes, unsigned count, const char *option)
 {
-    machine_run(build, result,
-                "--links %s --network cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s",
-                maker_names[maker], dims, EXCHANGE_SECONDS, build, bytes, count, how);
+    machine_run(build, result, COLLECTIVES "--iterations %u --check-once %s exchange %u",
+                maker_names[maker], dims, EXCHANGE_SECONDS, build, count, option, bytes);
 }
 
 static void bench_bare_exchange(enum maker maker)
@@ -251,7 +253,7 @@ static void bench_large_exchange(unsigned dims)
         struct raw_exchange bare;
         raw_run_exchange(&raw[maker], dims, LARGE_COUNT, &bare);
         add(maker, RAW_EXCHANGE_LARGE + large, bare.wall_us / 1e3);
-        run_exchange(maker, &result, dims, EXCHANGE_BYTES, LARGE_COUNT, "wait");
+        run_exchange(maker, &result, dims, EXCHANGE_BYTES, LARGE_COUNT, "");
         add(maker, EXCHANGE_LARGE + large, result.wall_us / 1e3);
     }
 }
@@ -262,8 +264,8 @@ static void bench_exchange(void)
         for (enum maker maker = 0; maker < MAKERS; maker++) {
             struct machine_result many, one;
             bench_bare_exchange(maker);
-            run_exchange(maker, &many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
-            run_exchange(maker, &one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
+            run_exchange(maker, &many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "");
+            run_exchange(maker, &one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "");
             add(maker, EXCHANGE, many.wall_us / 1e3);
             add(maker, EXCHANGE_WORK,
                 per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
@@ -283,9 +285,9 @@ static void poll_and_wait(enum maker maker, unsigned i)
     if (polling->tried && polling->count == 0) {
         return; /* it took too long once: no need to wait for that in every round */
     }
-    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "wait");
+    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "");
     add(maker, WAITING_2 + i, result.wall_us / 1e3);
-    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "poll");
+    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "--poll");
     add(maker, POLLING_2 + i, result.wall_us / 1e3);
 }
 
