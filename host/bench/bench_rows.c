@@ -11,6 +11,8 @@
 #include "host/bench/bench.h"
 #include "host/console/cell.h"
 #include "router/clock.h"
+#include "router/shares.h"
+#include "wire/circuit.h"
 
 static const struct bench_subject patterns[] = {
     {"latency", OPERATIONS, "half of a message to the last rank and one back"},
@@ -77,6 +79,40 @@ static const char *algorithm_of(const json_t *run, const struct bench_row *row)
     return name ? name : "";
 }
 
+/* Whether messages of this size go over several paths (--paths). */
+static bool goes_by_paths(const struct bench_plan *plan, const struct bench_row *row)
+{
+    return bench_is_messages(row->subject) && plan->arguments->machine.paths > 1 &&
+           row->bytes > OPEN_INLINE_MAX;
+}
+
+static uint64_t paths_ns(const struct bench_plan *plan, uint32_t from, uint32_t to, double bytes)
+{
+    const struct network *network = &plan->network;
+    unsigned most = plan->arguments->machine.paths, ports = clock_ports(&plan->profile);
+    struct shares shares;
+
+    shares_make(network, &plan->profile, network_node(network, from), network_node(network, to),
+                (uint32_t)bytes, most < ports ? most : ports, &shares);
+    return shares.time_ns;
+}
+
+/* What the program's own prediction, of one path each, becomes. A message behind another goes over
+ * the same paths, each share of it as soon as the one before it ends. Where more than one rank
+ * sends, paths of several messages may share links, and nobody knows. */
+static double predict_paths(const struct bench_plan *plan, const struct bench_row *row)
+{
+    uint32_t last = plan->network.nodes - 1;
+    uint64_t there_ns = paths_ns(plan, 0, last, row->bytes), xi_ns = plan->profile.xi_ns;
+
+    if (strcmp(row->subject->name, "latency") == 0) {
+        return (double)((there_ns + paths_ns(plan, last, 0, row->bytes)) / 2) / 1e3;
+    }
+    return strcmp(row->subject->name, "bandwidth") == 0
+               ? (double)(xi_ns + (uint64_t)row->steps * (there_ns - xi_ns)) / 1e3
+               : -1;
+}
+
 static void take_row(const struct bench_plan *plan, const json_t *run, const json_t *report,
                      struct bench_row *row)
 {
@@ -89,10 +125,10 @@ static void take_row(const struct bench_plan *plan, const json_t *run, const jso
     row->bound_us = number(report, "bound_us");
     row->wall_us = arguments->simulated ? -1 : number(report, "wall_us");
     row->wrong = number(report, "wrong");
-    if (bench_is_messages(row->subject)) {
-        /* That of one path each. */
-        row->predicted_us = arguments->machine.paths > 1 ? -1 : row->predicted_us;
-    } else {
+    if (goes_by_paths(plan, row)) {
+        row->predicted_us = predict_paths(plan, row);
+    }
+    if (!bench_is_messages(row->subject)) {
         snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm_of(run, row));
     }
 }

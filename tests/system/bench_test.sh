@@ -64,6 +64,8 @@ changes_are_told() {
     grep -q 'is by AAP$' out || fail "no change of algorithm: $(cat out)"
     grep -Eq '^exchange +2000 not there$' out || fail "a size that is not there: $(cat out)"
     grep -q '^1 of 1 rows have another model time' out || fail "$(cat out)"
+    bench --sim --network cube:3 --compare before.json exchange scan
+    grep -q '^no change: 8 rows are of the same model time and algorithm$' out || fail "$(cat out)"
 }
 
 # The algorithm that is shown is the one that the time is of.
@@ -86,6 +88,29 @@ sizes_are_ranges_too() {
     done >expected
     rows out | cut -d ' ' -f 2 >sizes
     cmp -s expected sizes || fail "$(cat sizes)"
+}
+
+# A long message of one pair over all the paths that help; of other patterns the paths may meet.
+several_paths_are_predicted() {
+    for network in cube:3 torus:3x4 mesh:3x3; do
+        bench --sim --network $network --map cycle --ports all --paths 4 --bytes 1024,1025,4099,65536 --iterations 1 $patterns
+        rows out >rows
+        awk '$1 != "incast" && ($2 <= 1024 || $1 == "latency" || $1 == "bandwidth") { if ($4 != $5 || $6 != "ok") exit 1; n++; next }
+            $5 != "-" { exit 1 } END { if (n != 24) exit 1 }' rows || fail "$network: $(cat rows)"
+    done
+}
+
+# Beside those of the table: as many messages as are wanted, and programs that ask instead of waiting.
+programs_do_it_in_other_ways() {
+    for count in 1 17 100; do
+        tool_succeeds sim --network ring:4 "$examples/collectives.so" --sends $count --check-once --iterations 2 \
+            bandwidth,both_ways,message_rate 0 100 4096
+        awk -v count=$count '$1 ~ /^[0-9]+$/ && NF == 8 { if ($8 || $3 != $4 || $2 % count) exit 1; n++ } END { if (n != 9) exit 1 }' err ||
+            { cat err; fail "$count messages behind each other"; }
+    done
+    tool_succeeds run --network cube:2 "$examples/collectives.elf" --poll --iterations 2 exchange,allreduce 16 4096
+    awk '$1 ~ /^[0-9]+$/ && NF == 8 { if ($8 || $3 != $4) exit 1; n++ } END { if (n != 4) exit 1 }' err ||
+        { cat err; fail "a program that polls"; }
 }
 
 one_node_has_collectives() {
@@ -149,8 +174,20 @@ bad_input_is_refused() {
     grep -q 'it is of the profile ipsc860, and this is ipsc2$' err || fail "$(cat err)"
     refused --compare before.json --network cube:2 --ports 2 exchange
     refused --compare before.json --network cube:2 --sigma 2 exchange
+    refused --compare before.json --network cube:2 --map cycle exchange
+    grep -q 'before.json: it has another --map$' err || fail "$(cat err)"
     tool_succeeds sim --network cube:2 --json other.json exchange
-    refused --compare other.json --network cube:2 exchange
+    : >empty.json
+    echo '{"bench": {"rows": [1' >cut.json
+    echo '{"bench": {"rows": 1}}' >odd.json
+    echo '{"bench": {"rows": [1, {}, [], {"operation": 1}]}}' >rows.json
+    head -c 1000 "$ecube" >binary.json
+    for file in other.json empty.json cut.json odd.json binary.json; do
+        refused --compare $file --network cube:2 exchange
+        grep -q "$file: that is nothing that ecube bench --json has written\$" err || fail "$(cat err)"
+    done
+    refused --compare rows.json --network cube:2 exchange
+    refused --compare . --network cube:2 exchange
 }
 
 # The program's answer is not believed when a time or a byte is another.
@@ -202,6 +239,8 @@ check "a bench on nodes has the simulator's times" nodes_are_as_simulated
 check "a comparison says what has changed" changes_are_told
 check "the algorithm of a row is that of the planner" algorithms_are_those_of_the_plans
 check "sizes may be ranges" sizes_are_ranges_too
+check "messages over several paths take what is predicted" several_paths_are_predicted
+check "messages of any number, and programs that poll, take what is predicted" programs_do_it_in_other_ways
 check "one node has collectives alone" one_node_has_collectives
 check "blocks that do not fit are named, and the others measured" what_does_not_fit_is_said
 check "a bench refuses bad input" bad_input_is_refused
