@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/bench/bench.h"
+#include "host/computer/input_file.h"
 #include "host/console/cell.h"
 #include "host/console/report.h"
 #include "host/job/map_choice.h"
@@ -124,10 +125,12 @@ int bench_compare_open(const struct bench_plan *plan, json_t **before, struct me
     if (!path) {
         return 0;
     }
-    *before = json_load_file(path, 0, &error);
-    if (!*before) {
-        return message_set(message, "--compare %.200s: %.200s", path, error.text);
+    FILE *file = input_file_open(path, "earlier bench", message);
+    if (!file) {
+        return -1;
     }
+    *before = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    input_file_close(file);
     if (!json_is_array(rows_of(*before))) {
         message_set(message,
                     "--compare %.200s: that is nothing that ecube bench --json has written", path);
@@ -220,5 +223,10 @@ void bench_compare_print(const struct bench_plan *plan, const struct bench_resul
             printf("%-*s %*.0f not there\n", NAME, row->subject->name, BYTES, row->bytes);
         }
     }
-    printf("%u of %u rows have another model time or algorithm\n", changed, found);
+    if (found > 0 && changed == 0) {
+        printf("no change: %u row%s of the same model time and algorithm\n", found,
+               found == 1 ? " is" : "s are");
+    } else {
+        printf("%u of %u rows have another model time or algorithm\n", changed, found);
+    }
 }
