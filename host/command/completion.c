@@ -11,6 +11,7 @@
 #include "collectives/operation.h"
 #include "controller/download.h"
 #include "host/command/command_line.h"
+#include "host/computer/target.h"
 #include "host/machine/client.h"
 #include "host/machine/rundir.h"
 #include "host/profile/profiles.h"
@@ -59,6 +60,15 @@ void completion_list_operations(struct completion *completion)
                 completion_offer(completion, operation->standard);
             }
         }
+    }
+}
+
+static void list_boards(struct completion *completion)
+{
+    const char *name;
+
+    for (unsigned i = 0; (name = target_board_name(i)) != NULL; i++) {
+        completion_offer(completion, name);
     }
 }
 
@@ -154,6 +164,7 @@ static void list_machines(struct completion *completion)
 
 static const struct completion_kind shared_kinds[] = {
     {"ALGORITHM", list_algorithms},
+    {"BOARD", list_boards},
     {"MACHINE", list_machines},
     {"NETWORK", list_networks},
     {"OPERATION", completion_list_operations},

@@ -254,7 +254,7 @@ const struct option_row options_machine[] = {
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
      option_text, OPTION_AT(struct machine_arguments, algorithm)},
-    {"board", "NAME", "what the nodes are (default: the board that the tool was made for)",
+    {"board", "BOARD", "what the nodes are (default: the board that the tool was made for)",
      option_text, OPTION_AT(struct machine_arguments, board)},
     {"links", "auto|shared|serial",
      "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "

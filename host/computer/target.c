@@ -20,6 +20,11 @@ const struct board *target_board(void)
     return chosen ? chosen : boards[0];
 }
 
+const char *target_board_name(unsigned index)
+{
+    return boards[index] ? boards[index]->name : NULL;
+}
+
 int target_choose(const char *name, struct message *message)
 {
     struct choice names;

@@ -26,6 +26,9 @@ struct target {
 /* The board of this process's machine: the one that the tool was made for, until target_choose. */
 const struct board *target_board(void);
 
+/* The boards of which nodes can be; NULL: there are fewer. */
+const char *target_board_name(unsigned index);
+
 /* Takes the board of that name. */
 int target_choose(const char *name, struct message *message);
 

@@ -65,6 +65,8 @@ values_of_options() {
     offered 'bitwise-and bitwise-or bitwise-xor ' sim --operator bitwise
     offered 'auto shared serial ' up --links ''
     offered '0 all none ' run --stdin ''
+    offered "$board " run --board "$(echo "$board" | cut -c 1-2)"
+    offered "--board=$board " up --board="$board"
     offered '' run --quiet=t
     offered '' run --nonsense=t
     offered '' run --kernel ''
@@ -192,7 +194,7 @@ if command -v zsh >/dev/null; then
     check "zsh types the same" typed_by_zsh
 else
     case_number=$((case_number + 1))
-    echo "ok $case_number - zsh types the same # SKIP zsh is not installed"
+    echo "ok $case_number - zsh types the same # SKIP zsh is not installed (packages-shells.txt)"
 fi
 check "machines that are up are offered" machines_that_are_up
 cases_done
