@@ -17,6 +17,9 @@
  * they belong to different ranges, share no link: a range is collected along the links of its own
  * part of a dimension, and its message passes the parts of ranges that have sent theirs.
  *
+ * A gather is planned by replay, not by formula: outputs differ in size, and so does the room of
+ * those that collect. The digests are the owner's to compare: it has the bytes, and SHA-256.
+ *
  * Units    bytes; ns of model time
  * Context  any; pure
  * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube

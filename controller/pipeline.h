@@ -16,6 +16,9 @@
  *
  * The recurrence stands in node/pipeline.c; pipeline_replay_ns is that, with the host in front.
  *
+ * The size of parcels is searched, by replays of at most 2^24 steps: no sum is right for segments
+ * of any ranks. A line has up to 4,096 nodes.
+ *
  * Units    bytes and ns of model time
  * Source   ours. Pipelined broadcast along a path, and the size of its packets: Johnsson & Ho 1989,
  *          Optimum broadcasting and personalized communication in hypercubes, IEEE Trans. Computers

@@ -35,6 +35,12 @@
  * Answers are added up as they come: the digest is a sum over nodes, of what shows that a node
  * moves.
  *
+ * Answers are added up, not kept: a look at all programs is a sum over nodes of a digest of what
+ * each has said. It must be the same 3 + 2 diameters times.
+ *
+ * A question is over 1.5 s after the last answer to it: a large machine answers for longer. Who
+ * owes an answer is not asked again, for questions to a node that stands would hold up others.
+ *
  * Units    us of wall time; of passed time where programs test
  * Source   Fowler, Noll & Vo, FNV-1a; Appleby, MurmurHash3, fmix64
  */

@@ -22,6 +22,11 @@
  * Nobody is too late here. A node that dies breaks the machine, a program that ends is told
  * (EVENT_REGION_FAILED), and for all else the owner has a limit.
  *
+ * Programs leave a region together, when their owner says so. It costs a packet for each node, and
+ * buys that nobody has gone on when a part was wrong or a person gave up, and that circuits have
+ * one order on links, so that model time is the same each time. A region is gathered by COLLECT for
+ * a range of one node, for programs that run have no room for others' data.
+ *
  * Units    us of wall time for what is repeated; model time in ns
  */
 #include <string.h>

@@ -3,7 +3,8 @@
  *
  * What comes out equals what a row of real shift registers would say: here each TAP has its own
  * register, and all of them move at each TCK, where chain.c has one ring. Debug ports have the same
- * state in both, and each access that comes out is one that a node can be asked for.
+ * state in both, and each access that comes out is one that a node can be asked for:
+ * aligned, and at most one per TAP pending; while one is, nothing is taken.
  */
 #include <string.h>
 

@@ -31,6 +31,14 @@
  * - A gather that the host has given up waits for nothing but GRANTs, and no timer goes. The OFFER
  *   of the next download ends it.
  *
+ * A node says how much it has when nothing more of a program can move there (`node_is_over`): its
+ * collective is through, its end told, no circuit left. So when all have said so, no port or link
+ * is busy after the time that the host takes for its base, and what the host plans by replay is
+ * exact.
+ *
+ * A circuit of a gather has a flag of its own beside the download's (OPEN_OUTPUT): a node that
+ * takes either knows from the flag whose it is, whatever state it is in.
+ *
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III, backwards
  */

@@ -42,6 +42,9 @@
  *   host ends the download for all. Circuits to children that stand are fed to their end, and no
  *   download is taken before that.
  *
+ * The list comes in front of the data, in the same circuit, and is checked while the data waits:
+ * packets for it would be one more thing to repeat. It takes no model time, as an OFFER takes none.
+ *
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
  */

@@ -25,6 +25,12 @@
  * - QUEUED, RETRY, and CANCEL for an RTS, may be dropped: the RTS is repeated until it is answered.
  *   A CTS may not, nor a CANCEL for a CTS: nobody asks again. They are kept until there is a slot.
  * - An RTS is taken only with at least REPLY_SLOTS slots free, so that its answer can be sent.
+ *
+ * 64 unexpected messages, and any number of expected ones. A message whose receive is posted is
+ * taken even when the queue is full. Otherwise node 0 of 128 could not receive from the others in
+ * the order of their ranks. Refused: room for all that 64 requests of each other node may send, 256
+ * KiB a node. So a receive may wait for ever if its message comes behind unexpected ones of the
+ * same sender that find no place.
  */
 #include <stddef.h>
 #include <string.h>

@@ -43,6 +43,17 @@
  * - The receiver's CTS for a request goes its own way, and may be here before the refusal.
  * - ASKED waits for its answer, and asks again after ASK_AGAIN_US. STORED waits for the receiver's
  *   program and asks no more: the CTS is not lost, its sender keeps it until there is a slot.
+ *
+ * Short messages are eager: they are inline in their OPEN. Up to 1,024 bytes. The receiver's pool
+ * of 65 buffers takes those that no receive is posted for. When it is full, the message goes by RTS
+ * like a long one. Other nodes leave one buffer and one place in the queue free, so that a short
+ * blocking send to oneself always returns.
+ *
+ * A long message's OPEN is its request (RTS) too. A receive that is posted accepts it: no RTS, no
+ * CTS. One that nobody waits for is stored and refused with E_STORED, then goes as after an RTS,
+ * with as many frames as that costs. Links are held for one way there and back either way. The
+ * refusal costs no model time: neither links nor ports take any from a circuit that is not
+ * accepted.
  */
 #include <stddef.h>
 #include <string.h>

@@ -29,6 +29,10 @@
  *   drained.
  * - Of what comes from outside: a share counts once, lies inside the message that the RTS has
  *   announced, and the last one makes up the whole.
+ *
+ * A message over several paths goes by RTS and CTS, which take no model time: its shares need a
+ * receive, and which comes first is nobody's choice. Its shares are set up one message at a time,
+ * so a node has room for one message's shares, and of hop lists that an OPEN does not copy for one.
  */
 #include "drivers/check.h"
 #include "drivers/status.h"

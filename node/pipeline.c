@@ -38,6 +38,13 @@
  * - A CTS waits for a slot. An OFFER is repeated as in load.c, also for a circuit that a busy hop
  *   has refused: the child answers it with the CTS of the parcel that is next.
  * - A node that fails says no more CTS; the host, which it tells, ends the download for all.
+ *
+ * Parcels go along a line of ranks, not down the tree. A tree's root, with one port, sends what all
+ * have in common to each of its children. Refused: lines along a Gray code, of neighbours only; a
+ * message is for a range of ranks (`wire/load.h`), and no two circuits of a line share a link.
+ *
+ * Each parcel has a CTS, said when its place is empty: no circuit is refused for want of room, and
+ * its model time is known where it is accepted.
  */
 #include <stddef.h>
 

@@ -4,6 +4,9 @@
  *
  *     HASHING --all hashed--> CLEARING --all clear--> RECEIPT --sent, the last one--> IDLE
  *     HASHING --as many as a packet has--> RECEIPT --sent, more to come--> HASHING
+ *
+ * The receipt is computed over memory, not over the bytes as they arrive, with a digest for each
+ * own segment: what is wrong is sent again alone.
  */
 #include <string.h>
 

@@ -27,6 +27,12 @@
  *     probes            WAIT_PROBE                       peer, tag
  *                       WAIT_COLLECTIVE                  stage, step and the node that is missing
  *     waits at a region WAIT_REGION                      its name and bytes
+ *
+ * A report that is sent once is owed until it is sent. Fault, exit, state, links (`owed`), dead
+ * links, CANCEL for a CTS, word of an entry: each has a place in `struct node`, and each step tries
+ * again, for slots come free in steps only. After a disagreement the entry goes on when the host
+ * has been told. A node takes no download before it has reported how its last program ended.
+ * CANCELs for a CTS have 64 places; more than its own RTSs bring about a node drops and counts.
  */
 #include <string.h>
 

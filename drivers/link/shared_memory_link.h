@@ -12,6 +12,11 @@
  * word of the link's memory that the launcher writes before it rings.
  *
  * QEMU     see drivers/README.md
+ *
+ * Chunks of up to 16 KiB out of shared memory, in 36 buffers: the fewer the pieces, the less there
+ * is to do for them. 36 is what a full window needs with whatever lies between
+ * (`router/channel_receive.c`), and the buffers of nine ports fit the kernel's 7 MiB.
+ *
  * Units    bytes
  * Errors   E_LINK_DEAD from init: the device lacks what we need
  * Context  kernel, interrupts masked

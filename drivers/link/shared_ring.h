@@ -13,6 +13,12 @@
  * sleeper, and no timer is needed. models/shared_ring.pml finds the lost wake-up when a barrier or
  * the second look is left out.
  *
+ * Every word has one writer. A bell that comes before the device is on is lost, but nobody sleeps
+ * then.
+ *
+ * Carrier: the launcher writes LOST and rings both ends. A QEMU that dies tells its neighbours
+ * nothing by itself.
+ *
  * Units    bytes; counts run freely modulo 2^32
  * Errors   none; see `broken`
  * Context  one thread at each end; any memory

@@ -10,6 +10,16 @@
  * QEMU     -smp 1,maxcpus=2 (memory barriers, see the board's README.md)
  *          -global virtio-mmio.force-legacy=false -device virtio-serial-device,max_ports=13
  *          -chardev socket,id=c1,fd=K -device virtserialport,chardev=c1,nr=1   (one pair per link)
+ *
+ * Interrupts are asked for by `listen` and refused by `quiet`; with `coalesce` the device
+ * interrupts only when so many have arrived.
+ *
+ * Kicks are few: one per batch of segments; for receive buffers only when the device had used all,
+ * so one is never missing.
+ *
+ * Transmit is silent, except to an owner that has asked (`sent`): else a relay whose buffers all
+ * wait would never wake up.
+ *
  * Units    bytes
  * Errors   E_LINK_DEAD from init: no such device, or it refuses what we need; E_TIMEOUT: it does
  *          not answer

@@ -10,6 +10,10 @@
  *     --window 5 --stride 2   | 0 1 2 3 4 | 5 6 | 7 8 |    nodes 0, 1, 2: 0-4, 2-6, 4-8
  *     --window 2 --stride 3   | 0 1 | - | 3 4 | - | 6 7    2, 5 are nobody's: 0 1 3 4 6 7 is kept
  *
+ * Threads read a load's data and write outputs (`struct aside`) and streams (`sink`): GiBs and slow
+ * readers must not hold up `ps` or Ctrl-C. Refused: slices in the loop, which a slow disk stops all
+ * the same; non-blocking streams, which others share.
+ *
  * Units    bytes
  */
 #pragma once

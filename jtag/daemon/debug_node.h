@@ -12,6 +12,8 @@
  *     ...    node is free, or the client's own
  *     0xeac
  *
+ * board/virt/openocd.cfg asks there, for OpenOCD explains nothing.
+ *
  * Errors   debug_node_open: a negative libuv status
  * Context  the loop's thread
  * Source   ARM DDI 0406C, C11.10 (0xe80 to 0xefc: integration registers)

@@ -1,6 +1,9 @@
 /*
  * memory.h - where everything of a simulation lies: how much of it, and getting it.
  *
+ * The nodes of a partition are sent their image into the same memory, as far as no byte can be
+ * damaged: all get the same, and pages of their own would be cleared only to be mapped over.
+ *
  * Units    bytes
  * Errors   memory_map returns false when the system does not give the memory
  * Context  while no partition runs; memory_place: the partition's own thread

@@ -20,6 +20,9 @@
  *   and, or                elements that decide nothing, but for one rank's here and there
  *   logical xor            half of them 0
  *
+ * Contents are kept when they fit half of the memory, else the nodes of a partition share one
+ * window of 16 KiB, mapped again and again, so that blocks do not push nodes out of the cache.
+ *
  * Units    bytes
  */
 #include <stdlib.h>

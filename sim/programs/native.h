@@ -6,6 +6,13 @@
  * runs until it calls. What it does then is the pump's (program.h). It is ended when its node says
  * so, wherever it is.
  *
+ * Native ranks are fibers, their file is mapped by us. Refused: a process or a thread for each
+ * (4,096 of them), `dlmopen` (16 name spaces), copies of the file for `dlopen` (they would lie
+ * where the system likes, and the kernel would need wider addresses).
+ *
+ * Code and constants lie in every window, mapped from the file: the pages are common, and a program
+ * may send constants. Seven mappings a rank; a system gives 65,530.
+ *
  * Units    bytes; addresses of a node
  * Context  while no partition runs
  */

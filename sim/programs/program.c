@@ -4,6 +4,24 @@
  * A task that waits is in a system call of its node (TASK_WAITS), as a real one is. What must be
  * asked for again after each step of a node is on `polls` of its actor; a wait for one request is
  * not, because its node tells when that is over.
+ *
+ *     scenario_source --+   next: a call, a pause, a look       node_call, node_resume
+ *                       +--> pump (program.c) ----------------> the real node
+ *     native_source ----+   <---------------------------------- result; blocked: asked again
+ *        a fiber for each rank                                    after each step of the node
+ *
+ * The pump knows no scenario and no fiber. It makes a call when model time has come to the
+ * program's clock, and a send when model time has come to the end of its start-up. Of several
+ * requests it takes the one that ends first, when model time has come to that end. A program that
+ * computes or sleeps is no program that stands still.
+ *
+ * What native programs have left is fetched as from nodes (`sim_options.outputs`), after their run
+ * and before it is over: links and nodes work, no program does.
+ *
+ * A native rank has a window of 4 GiB, in which its memory lies at a board's addresses
+ * (`include/ecube/gate.h`): what the kernel calls an address is the lower half of a pointer, and
+ * `node/call.c` needs to know nothing of it. A rank that faults is left where it is, and its node
+ * reports the fault as on a board.
  */
 #include "sim/programs/program.h"
 
