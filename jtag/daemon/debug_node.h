@@ -12,7 +12,7 @@
  *     ...    node is free, or the client's own
  *     0xeac
  *
- * board/virt/openocd.cfg asks there, for OpenOCD explains nothing.
+ * The openocd.cfg of a board asks there, for OpenOCD explains nothing.
  *
  * Errors   debug_node_open: a negative libuv status
  * Context  the loop's thread
