@@ -117,6 +117,12 @@ void launcher_describe(const struct launcher *launcher, uint32_t node, char text
     snprintf(text, LAUNCHER_NOTE_MAX, "was ended by the test");
 }
 
+bool launcher_lost(const struct launcher *launcher, uint32_t node, struct launcher_lost *lost)
+{
+    (void)launcher, (void)node, (void)lost;
+    return false;
+}
+
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
     (void)launcher, (void)a, (void)b;
