@@ -41,7 +41,7 @@ $(foreach b,$(filter-out $(BOARD),$(BOARDS)) $(BOARD),$(eval $(call read_board,$
 # Where Debian has PMIx, and whether ecube-agent can be made here: then make test tests it.
 PMIX := /usr/lib/$(shell gcc -print-multiarch)/pmix2
 PMIX_HEADERS := $(PMIX)/include
-AGENT := $(if $(and $(wildcard $(PMIX_HEADERS)/pmix.h),$(wildcard /usr/include/gnutls/gnutls.h)),$(B)/ecube-agent)
+AGENT := $(if $(and $(wildcard $(PMIX_HEADERS)/pmix.h),$(wildcard /usr/include/gnutls/gnutls.h)),$(B)/ecube-agent $(B)/ecube-agent-checked)
 
 # What programs that run on this computer are made with, where it is one that can.
 NATIVE := $(filter x86_64,$(shell uname -m))
@@ -111,7 +111,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 		region_job.c request.c traffic.c troubles.c) \
 	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
 	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c jtag.c launcher.c link_maker.c \
-		machine.c meeting.c monitor.c offspring.c openocd.c record_memory.c rundir.c rundir_watch.c serve.c) \
+		machine.c meeting.c offspring.c openocd.c record_memory.c rundir.c rundir_watch.c serve.c) \
 	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_bound.c plan_catalogue.c plan_explain.c plan_export.c plan_figure.c plan_file.c \
 		plan_list.c plan_page.c plan_read.c plan_show.c plan_verify.c) \
 	$(call in,host/profile,fit.c fit_table.c profile_file.c profiles.c) \
@@ -121,7 +121,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/verbs,agent.c console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
 # An agent of a machine over several computers (packages-cluster.txt); the first needs no library, and is tested alone.
 CLUSTER_PURE := host/cluster/division.c
-CLUSTER := $(CLUSTER_PURE) $(call in,host/cluster,agent.c carriers.c connection.c introduction.c key.c main.c peers.c peers_pmix.c \
+CLUSTER := $(CLUSTER_PURE) $(call in,host/cluster,agent.c arrivals.c connection.c far_cables.c introduction.c key.c main.c peers.c peers_pmix.c \
 	root.c root_agents.c root_far.c stream.c tls.c)
 # What of it the tool has, too.
 TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
@@ -144,6 +144,8 @@ LINEAR_ALGEBRA := $(call in,examples/linear_algebra,banded.c conjugate_gradient.
 LINEAR_SHARED := $(call in,examples/linear_algebra,grid.c linear.c)
 # The host's side of those that work on data.
 EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
+# Of what ecube-agent alone has.
+CLUSTER_TESTS := $(if $(AGENT),$(call in,tests/host,far_cables_test.c stream_test.c))
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \
@@ -164,7 +166,8 @@ UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_pro
 	$(call in,tests/wire,crc_test.c frame_test.c load_test.c parcel_test.c wire_test.c) \
 	$(call in,tests/network,embedding_test.c network_test.c paths_test.c) $(call in,tests/router,clock_test.c shares_test.c waits_test.c) \
 	$(call in,tests/papers,claims_test.c formula_test.c) \
-	$(if $(NATIVE),tests/arch/x86_64_division_test.c $(call in,tests/lib,native_data_test.c native_test.c))
+	$(if $(NATIVE),tests/arch/x86_64_division_test.c $(call in,tests/lib,native_data_test.c native_test.c)) \
+	$(CLUSTER_TESTS)
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
 # What runs the tests of a binary.
@@ -334,7 +337,7 @@ TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notd
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-divided $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf $(AGENT)
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(NATIVE_SOS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-raced $(B)/ecube-jtag-checked $(B)/bench/scale $(B)/tests/target/crc_test.elf $(AGENT)
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -486,10 +489,7 @@ $(B)/ecube-agent: $(call native,$(filter-out host/verbs/main.c,$(TOOL)) $(CLUSTE
 	@echo "  link  $@"
 	$(Q)$(CC) -fno-lto -o $@ $^ $(TOOL_LIBS) $(CLUSTER_LIBS)
 
-$(B)/tool/host/cluster/peers_pmix.o: host/cluster/peers_pmix.c $(B)/flags | $(PACKAGES)
-	@mkdir -p $(@D)
-	@echo "  cc    $@"
-	$(Q)$(CC) $(TOOL_CFLAGS) -isystem $(PMIX_HEADERS) -c $< -o $@
+$(call native,host/cluster/peers_pmix.c) $(call checked,host/cluster/peers_pmix.c): export C_INCLUDE_PATH := $(PMIX_HEADERS)
 
 $(B)/ecube-sim-mpi: $(patsubst %.c,$(B)/mpi/%.o,$(SIM_MPI)) $(call native,$(filter-out host/verbs/main.c,$(TOOL)) $(TOOL_JTAG) $(BOARD_TABLE) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
 	@echo "  link  $@"
@@ -504,10 +504,9 @@ $(B)/ecube-checked: $(call checked,host/verbs/main.c) $(B)/host/rooms.a
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
-# The same, with each machine in two halves (tests/system/divided_test.sh).
-$(B)/ecube-divided: $(call checked,host/verbs/main.c tests/system/divided.c) $(B)/host/rooms.a
+$(B)/ecube-agent-checked: $(call checked,$(filter-out $(CLUSTER_PURE),$(CLUSTER))) $(B)/host/rooms.a
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -Wl,--wrap=launcher_start -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS) $(CLUSTER_LIBS)
 
 $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"
@@ -792,6 +791,8 @@ $(B)/host/fabric_support.a: $(call checked,$(TEST_RUNNER) $(FABRIC_SUPPORT) $(UN
 # Another cache in place of the planner's.
 $(B)/tests/controller/plans_test: $(B)/host/tests/controller/fake_cache.o
 
+$(CLUSTER_TESTS:%.c=$(B)/%): $(call checked,$(filter-out $(CLUSTER_PURE) host/cluster/main.c,$(CLUSTER)))
+$(CLUSTER_TESTS:%.c=$(B)/%): private TOOL_LIBS += $(CLUSTER_LIBS)
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a | $(B)/host/librooms.so
 	@mkdir -p $(@D)
 	@echo "  link  $@"

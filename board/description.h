@@ -17,27 +17,12 @@ struct board_range {
     uint32_t base, bytes;
 };
 
-/* What carries a serial line to a node of another computer: TCP, which one end waits for. */
-enum carrier_kind { CARRIER_NONE, CARRIER_LISTENS, CARRIER_CONNECTS };
-
-#define CARRIER_USER "ecube" /* whose key it is, in keys.psk */
-
-struct board_carrier {
-    enum carrier_kind kind;
-    int fd;        /* CARRIER_LISTENS: the listening socket, which the emulator inherits */
-    char host[64]; /* CARRIER_CONNECTS: where the other end listens, as a number */
-    uint16_t port;
-};
-
 /* What the links of a node are, as descriptors that its emulator inherits. */
 struct board_links {
     const int *serial_fds; /* of port p, or -1 */
     unsigned port_count;
-    const struct board_carrier *carriers; /* of port p; NULL: all links stay in this computer */
-    const char *tls_directory; /* with carriers: holds their key, as keys.psk; empty: without TLS */
-    int monitor_fd;            /* with carriers: where the emulator is told to cut them */
-    int *memory_fds;           /* of link memories, in the order of the node's card */
-    unsigned memory_count;     /* 0: no link in shared memory, and no card */
+    const int *memory_fds; /* of link memories, in the order of the node's card */
+    unsigned memory_count; /* 0: no link in shared memory, and no card */
     int card_fd; /* where the card and whom to ring are told (host/links/shared_links.h) */
 };
 
@@ -59,8 +44,7 @@ struct board {
      * vain. */
     const struct board_range *bus;
     unsigned bus_count;
-    /* Adds the options that give a node these links: the first devices of its command. The
-     * character device of the serial line at port p is named cP. */
+    /* Adds the options that give a node these links: the first devices of its command. */
     void (*add_links)(struct argv *command, const struct board_links *links);
 };
 

@@ -2,12 +2,10 @@
  * description.c - this board as the tool has it. What Make adds of board.mk, BOARD_SELF (the name
  * of the struct), BOARD_NAME, BOARD_EMULATOR and BOARD_OPTIONS, comes before.
  *
- * Source   QEMU 7.2 -device virtio-serial-device, virtserialport, ivshmem-doorbell; -numa; -chardev
- *          socket; -object tls-creds-psk
+ * Source   QEMU 7.2 -device virtio-serial-device, virtserialport, ivshmem-doorbell; -numa
  */
 #include "board/description.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "board.h"
@@ -23,58 +21,13 @@ static const struct board_range bus[] = {
     {BOARD_RAM_BASE, BOARD_RAM_BYTES},
 };
 
-/* The credentials that the ends of carriers show: one object for those that listen, one for those
- * that connect. The directory has keys.psk and dh-params.pem; without the latter each QEMU that
- * listens would search for primes of its own for seconds. */
-static void add_credentials(struct argv *command, const struct board_links *links,
-                            enum carrier_kind kind, const char *end)
-{
-    for (unsigned p = 0; p < links->port_count; p++) {
-        if (links->carriers[p].kind == kind) {
-            argv_add(command, "-object");
-            argv_add(command, "tls-creds-psk,id=%s,dir=%s,endpoint=%s%s", end, links->tls_directory,
-                     end, kind == CARRIER_CONNECTS ? ",username=" CARRIER_USER : "");
-            return;
-        }
-    }
-}
-
-static enum carrier_kind carrier_kind(const struct board_links *links, unsigned port)
-{
-    return links->carriers ? links->carriers[port].kind : CARRIER_NONE;
-}
-
-/* What is lost once is lost: nothing connects again. */
-static void add_serial_line(struct argv *command, const struct board_links *links, unsigned p)
-{
-    const struct board_carrier *carrier = links->carriers ? &links->carriers[p] : NULL;
-    bool tls = carrier && links->tls_directory[0] != '\0';
-
-    argv_add(command, "-chardev");
-    switch (carrier_kind(links, p)) {
-    case CARRIER_LISTENS:
-        argv_add(command, "socket,id=c%u,fd=%d,server=on,wait=off,nodelay=on%s", p, carrier->fd,
-                 tls ? ",tls-creds=server" : "");
-        break;
-    case CARRIER_CONNECTS:
-        argv_add(command, "socket,id=c%u,host=%s,port=%u,nodelay=on%s", p, carrier->host,
-                 (unsigned)carrier->port, tls ? ",tls-creds=client" : "");
-        break;
-    default: argv_add(command, "socket,id=c%u,fd=%d", p, links->serial_fds[p]); break;
-    }
-}
-
 /* The slot that the kernel looks at is that of the first device: it comes before all others. */
 static void add_serial_links(struct argv *command, const struct board_links *links)
 {
     unsigned added = 0;
 
-    if (links->carriers && links->tls_directory[0] != '\0') {
-        add_credentials(command, links, CARRIER_LISTENS, "server");
-        add_credentials(command, links, CARRIER_CONNECTS, "client");
-    }
     for (unsigned p = 0; p < links->port_count; p++) {
-        if (links->serial_fds[p] < 0 && carrier_kind(links, p) == CARRIER_NONE) {
+        if (links->serial_fds[p] < 0) {
             continue; /* the end of a path, or a link in shared memory */
         }
         if (added++ == 0) {
@@ -82,7 +35,8 @@ static void add_serial_links(struct argv *command, const struct board_links *lin
             argv_add(command, "virtio-serial-device,max_ports=%u",
                      links->port_count + 1); /* port 0 is QEMU's console port, not used */
         }
-        add_serial_line(command, links, p);
+        argv_add(command, "-chardev");
+        argv_add(command, "socket,id=c%u,fd=%d", p, links->serial_fds[p]);
         argv_add(command, "-device");
         argv_add(command, "virtserialport,chardev=c%u,name=l%u,nr=%u", p, p, p + 1);
     }

@@ -16,8 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/cluster/carriers.h"
+#include "host/cluster/arrivals.h"
 #include "host/cluster/connection.h"
+#include "host/cluster/far_cables.h"
 #include "host/cluster/stream.h"
 #include "host/command/options.h"
 #include "host/computer/available.h"
@@ -28,8 +29,7 @@
 enum {
     TICK_MS = 250,
     ALIVE_TICKS = 4,
-    TRY_MS = 5000,    /* to reach a computer whose cables wait */
-    ASK_MS = 10000,   /* after the start cables have connected, as time counts by the share */
+    TRY_MS = 5000,    /* to reach rank 0 once more */
     DOOR_TRIES = 200, /* for a debug socket that QEMU has not made yet */
     DOOR_PAUSE_MS = 50
 };
@@ -48,15 +48,14 @@ struct agent {
 
     struct network network;
     struct node_range range;
-    struct carriers carriers;
+    struct far_cables cables;
+    struct arrivals arrivals; /* cables */
     struct target target;
     struct rundir rundir;
     struct launcher launcher;
     struct launcher_far far;
     struct launcher_place place;
-    int check_listener; /* -1: none */
-    bool started;
-    unsigned run_ms; /* since the start, by the share of a processor; up to ASK_MS */
+    bool placed, started;
     int host_fds[MACHINE_HOST_LINKS_MAX]; /* our end of a host link; -1: given to the launcher */
     bool over;
     int status;
@@ -125,7 +124,7 @@ static int open_stream(struct agent *agent, json_t *first, int fd, struct messag
         return message_set(message, "cannot open a stream to rank 0: %s", strerror(errno));
     }
     connection_tell(connection, first);
-    stream_join(&agent->loop, connection, fd, NULL, NULL);
+    stream_join(&agent->loop, connection, fd);
     return 0;
 }
 
@@ -215,12 +214,11 @@ static void open_door(struct agent *agent, const json_t *line)
 
 /* What the launcher asks ----------------------------------------------------------------------- */
 
-static int far_carrier(void *context, uint32_t node, unsigned port, struct board_carrier *carrier,
-                       struct message *message)
+static int far_cable(void *context, uint32_t node, unsigned port, int *fd, struct message *message)
 {
     struct agent *agent = context;
 
-    return carriers_give(&agent->carriers, node, port, carrier, message);
+    return far_cables_give(&agent->cables, node, port, fd, message);
 }
 
 static int far_host_link(void *context, unsigned index, int *fd, struct message *message)
@@ -241,12 +239,11 @@ static int choose_target(struct agent *agent, const json_t *line, struct message
 {
     const char *network = "", *links = NULL, *board = NULL;
     const char *name = "", *computer = "";
-    int host_links, debug, insecure, first, count, patience_ms;
+    int host_links, debug, first, count, patience_ms;
 
-    if (json_unpack((json_t *)(uintptr_t)line,
-                    "{s:s, s:i, s?s, s?s, s:b, s:b, s:i, s:i, s:i, s:s, s:s}", "network", &network,
-                    "host_links", &host_links, "links", &links, "board", &board, "debug", &debug,
-                    "insecure", &insecure, "first", &first, "count", &count, "patience_ms",
+    if (json_unpack((json_t *)(uintptr_t)line, "{s:s, s:i, s?s, s?s, s:b, s:i, s:i, s:i, s:s, s:s}",
+                    "network", &network, "host_links", &host_links, "links", &links, "board",
+                    &board, "debug", &debug, "first", &first, "count", &count, "patience_ms",
                     &patience_ms, "name", &name, "computer", &computer) != 0) {
         return message_set(message, "what rank 0 has sent is no place");
     }
@@ -259,90 +256,95 @@ static int choose_target(struct agent *agent, const json_t *line, struct message
         target_find(&agent->target, agent->options->kernel, agent->options->qemu, message) != 0) {
         return -1;
     }
-    agent->place = (struct launcher_place){.first = agent->range.first,
-                                           .count = agent->range.count,
-                                           .tls = !insecure,
-                                           .far = &agent->far};
+    agent->place = (struct launcher_place){
+        .first = agent->range.first, .count = agent->range.count, .far = &agent->far};
     if (link_maker_choose(links, &agent->network, &agent->place, &agent->target, message) != 0 ||
-        (!insecure && link_maker_check_tls(&agent->target, message) != 0) ||
         rundir_create(&agent->rundir, NULL, message) != 0) {
         return -1;
     }
     if (debug) { /* nK.stub and nK.qtest instead of nK.gdb; rank 0 has the program */
         snprintf(agent->target.jtag, sizeof agent->target.jtag, "far");
     }
-    if (rundir_note_elsewhere(&agent->rundir, name, computer, message) != 0) {
-        return -1;
+    return rundir_note_elsewhere(&agent->rundir, name, computer, message);
+}
+
+static void on_arrival(void *context, struct connection *connection, const json_t *line)
+{
+    struct agent *agent = context;
+
+    if (!far_cables_take(&agent->cables, connection, line)) {
+        connection_close(connection);
     }
-    return insecure ? 0 : key_write(&agent->peers->key, agent->rundir.path, message);
 }
 
 static void on_place(struct agent *agent, const json_t *line)
 {
+    const struct arrivals_owner owner = {.context = agent, .came = on_arrival};
     struct message message;
+    int listener;
 
     if (agent->rundir.path[0] != '\0') {
         return;
     }
     if (choose_target(agent, line, &message) != 0 ||
-        carriers_open(&agent->carriers, &agent->network, &agent->range, &message) != 0 ||
+        far_cables_open(&agent->cables, &agent->loop, &agent->network, &agent->range, &message) !=
+            0 ||
         open_host_links(agent, &message) != 0 ||
-        (agent->check_listener = peers_listen(NULL, NULL, &message)) < 0) {
+        (listener = peers_listen(NULL, NULL, &message)) < 0) {
         refuse(agent, message.text);
         return;
     }
-    tell(agent, json_pack("{s:s, s:i, s:o}", "is", "placed", "check",
-                          (int)peers_port_of(agent->check_listener), "cables",
-                          carriers_describe(&agent->carriers)));
+    arrivals_open(&agent->arrivals, &agent->loop, listener, &agent->keys, &owner);
+    agent->placed = true;
+    tell(agent, json_pack("{s:s, s:i}", "is", "placed", "port", (int)peers_port_of(listener)));
 }
 
-static int try_peers(const json_t *peers, struct message *message)
+static void on_connected(void *context)
 {
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(peers, i, item)
-    {
-        const char *computer, *host;
-        char port[PEERS_PORT_MAX];
-        int number;
-
-        if (json_unpack((json_t *)(uintptr_t)item, "[s, s, i]", &computer, &host, &number) != 0) {
-            return message_set(message, "what rank 0 has sent is no list of computers");
-        }
-        snprintf(port, sizeof port, "%u", (unsigned)(uint16_t)number);
-        int fd = peers_dial(host, port, TRY_MS);
-        if (fd < 0) {
-            return message_set(message, "cannot reach computer %.64s at %.64s, port %s: %s",
-                               computer, host, port, strerror(errno));
-        }
-        close(fd);
-    }
-    return 0;
+    tell(context, json_pack("{s:s}", "is", "checked"));
 }
 
+static void on_refused(void *context, const char *text)
+{
+    refuse(context, text);
+}
+
+/* Who takes the cables to which nodes. */
 static void on_check(struct agent *agent, const json_t *line)
 {
-    struct message message;
+    struct cable_place places[DIVISION_COMPUTERS_MAX] = {0};
+    const json_t *list = json_object_get(line, "places"), *item;
+    unsigned count = 0;
+    size_t i;
 
-    if (!carriers_learn(&agent->carriers, json_object_get(line, "cables"))) {
-        refuse(agent, "what rank 0 has sent is no list of cables");
-    } else if (try_peers(json_object_get(line, "peers"), &message) != 0) {
-        refuse(agent, message.text);
-    } else {
-        tell(agent, json_pack("{s:s}", "is", "checked"));
+    json_array_foreach(list, i, item)
+    {
+        struct cable_place *place = &places[count];
+        int port, first, nodes;
+
+        if (!agent->placed || count == DIVISION_COMPUTERS_MAX ||
+            json_unpack((json_t *)(uintptr_t)item, "[s, s, i, i, i]", &place->computer,
+                        &place->host, &port, &first, &nodes) != 0) {
+            refuse(agent, "what rank 0 has sent is no list of places");
+            return;
+        }
+        snprintf(place->port, sizeof place->port, "%u", (unsigned)(uint16_t)port);
+        place->range = (struct node_range){(uint32_t)first, (uint32_t)nodes};
+        count++;
     }
+    agent->cables.context = agent;
+    agent->cables.connected = on_connected;
+    agent->cables.refused = on_refused;
+    far_cables_connect(&agent->cables, &agent->keys, places, count);
 }
 
 static void on_start(struct agent *agent)
 {
     struct message message;
 
-    if (agent->started || agent->check_listener < 0) {
+    if (agent->started || !agent->placed) {
         return;
     }
-    close(agent->check_listener);
-    agent->check_listener = -1;
     if (launcher_start(&agent->launcher, &agent->network, NULL, 0, &agent->target, &agent->rundir,
                        &agent->place, &message) != 0) {
         refuse(agent, message.text);
@@ -374,7 +376,7 @@ static void on_child(uv_signal_t *handle, int number)
     }
 }
 
-/* Nodes elsewhere have died: their cables lead nowhere. */
+/* A computer is lost with its nodes: their cables lead nowhere. */
 static void on_lost(struct agent *agent, const json_t *line)
 {
     int first, count;
@@ -461,15 +463,6 @@ static void on_ended(void *context, const char *why)
     stop(agent, foreign || !agent->started ? STATUS_BAD_INPUT : STATUS_MACHINE);
 }
 
-/* The two have not the same key: that shows only here. */
-static void on_carrier_lost(void *context, uint32_t node, unsigned port)
-{
-    struct agent *agent = context;
-
-    tell(agent,
-         json_pack("{s:s, s:i, s:i}", "is", "keyless", "node", (int)node, "port", (int)port));
-}
-
 static void on_tick(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -483,10 +476,6 @@ static void on_tick(uv_timer_t *timer)
     if (agent->rundir.path[0] != '\0' && !rundir_keep(&agent->rundir)) {
         refuse(agent, "its run directory was removed");
         stop(agent, STATUS_MACHINE);
-    }
-    if (agent->started && agent->run_ms < ASK_MS &&
-        (agent->run_ms += TICK_MS * available_share_permille() / 1000) >= ASK_MS) {
-        launcher_carriers_lost(&agent->launcher, on_carrier_lost, agent);
     }
     if (++agent->silent_ticks > agent->patience_ticks) {
         message_set(&message, "rank 0 does not answer for %g s: nodes %u-%u have ended",
@@ -558,12 +547,10 @@ int agent_serve(const struct peers *peers, const struct agent_options *options)
     static struct agent agent;
     struct message message;
 
-    agent = (struct agent){.peers = peers,
-                           .options = options,
-                           .check_listener = -1,
-                           .patience_ticks = options->patience_ms / TICK_MS};
-    agent.far = (struct launcher_far){
-        .context = &agent, .carrier = far_carrier, .host_link = far_host_link};
+    agent = (struct agent){
+        .peers = peers, .options = options, .patience_ticks = options->patience_ms / TICK_MS};
+    agent.far =
+        (struct launcher_far){.context = &agent, .cable = far_cable, .host_link = far_host_link};
     for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
         agent.host_fds[i] = -1;
     }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void on_poll(uv_poll_t *poll, int status, int events);
@@ -71,7 +72,7 @@ static bool flush(struct connection *connection)
         any = true;
     }
     if (connection->out_bytes == 0 && connection->finishes) {
-        connection_close(connection);
+        shutdown(connection->fd, SHUT_WR);
     }
     return any;
 }
@@ -85,7 +86,7 @@ static bool fill(struct connection *connection, bool *over)
     while (connection->in_bytes < CONNECTION_IN_MAX &&
            (bytes = tls_read(&connection->tls, connection->in + connection->in_bytes,
                              CONNECTION_IN_MAX - connection->in_bytes)) > 0) {
-        connection->in_bytes += (size_t)bytes;
+        connection->in_bytes += connection->finishes ? 0 : (size_t)bytes;
         any = true;
     }
     *over = bytes < 0;
@@ -154,15 +155,25 @@ struct connection *connection_open(uv_loop_t *loop, int fd, bool server,
 void connection_finish(struct connection *connection)
 {
     connection->finishes = true;
-    if (connection->connected && connection->out_bytes == 0) {
-        connection_close(connection);
+    connection->in_bytes = 0;
+    if (connection->connected) {
+        flush(connection);
     }
+    update_poll(connection);
 }
 
 void connection_take(struct connection *connection, size_t count)
 {
+    ssize_t bytes;
+
     connection->in_bytes -= count;
     memmove(connection->in, connection->in + count, connection->in_bytes);
+    /* the socket does not tell of what GnuTLS has read of it already */
+    while (connection->in_bytes < CONNECTION_IN_MAX && tls_holds(&connection->tls) &&
+           (bytes = tls_read(&connection->tls, connection->in + connection->in_bytes,
+                             CONNECTION_IN_MAX - connection->in_bytes)) > 0) {
+        connection->in_bytes += (size_t)bytes;
+    }
     update_poll(connection);
 }
 

@@ -30,7 +30,7 @@ struct connection {
     int fd, events;
     bool began;     /* its handshake: until then a client waits to write, a server to read */
     bool connected; /* its handshake is over */
-    bool finishes;  /* when all has left it is closed */
+    bool finishes;  /* what comes is not wanted any more */
     bool closed;
     char in[CONNECTION_IN_MAX];
     size_t in_bytes;
@@ -43,7 +43,8 @@ struct connection *connection_open(uv_loop_t *loop, int fd, bool server,
                                    const struct tls_keys *keys,
                                    const struct connection_owner *owner);
 void connection_close(struct connection *connection);
-/* The same, when what is to leave has left; its owner is told nothing any more. */
+/* The same, when what is to leave has left and the other end has closed it, which reads first what
+ * has come: a socket that is closed before takes bytes back. Its owner is told nothing any more. */
 void connection_finish(struct connection *connection);
 
 /* A complete line that has come; NULL: there is none now. One that is no JSON object ends the

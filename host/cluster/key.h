@@ -2,10 +2,7 @@
  * key.h - the secret that the agents of a machine share: made by rank 0, or in a file of a user's.
  *
  * Whoever has it may join the machine and is believed; nobody else may. It is never on a command
- * line or in an environment. QEMUs get it as a file in the run directory of their agent, which goes
- * with that.
- *
- * Source   QEMU 7.2, docs/system/tls.rst: keys.psk has lines NAME:HEX; RFC 7919: ffdhe2048
+ * line or in an environment.
  */
 #pragma once
 
@@ -24,7 +21,3 @@ int key_make(struct key *key, struct message *message);
 
 /* Reads one from a file that nobody else can read. */
 int key_read(struct key *key, const char *path, struct message *message);
-
-/* Writes DIRECTORY/keys.psk, and the group that keys are agreed on in, dh-params.pem, as QEMU reads
- * them. */
-int key_write(const struct key *key, const char *directory, struct message *message);

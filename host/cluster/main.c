@@ -72,10 +72,6 @@ static int join_machine(void *context, uv_loop_t *loop, const struct rundir *run
 {
     struct placing *placing = context;
 
-    if (!placing->words->insecure &&
-        key_write(&placing->root.peers->key, rundir->path, message) != 0) {
-        return -1;
-    }
     return root_join(&placing->root, loop, rundir->path, target->jtag[0] != '\0', message);
 }
 
@@ -98,8 +94,7 @@ static int find_places(struct placing *placing, struct machine_options *options,
     struct root_start start = {.name = placing->name ? placing->name : "",
                                .links = arguments->links,
                                .board = arguments->board,
-                               .debug = target->jtag[0] != '\0',
-                               .insecure = placing->words->insecure};
+                               .debug = target->jtag[0] != '\0'};
 
     if (options->crossing_count > 0) {
         return message_set(message, "--cross: not over several computers; 'ecube run' is for one");
@@ -107,10 +102,9 @@ static int find_places(struct placing *placing, struct machine_options *options,
     if (root_divide(root, &options->network, message) != 0) {
         return -1;
     }
-    options->place = root_launcher_place(root, !start.insecure);
+    options->place = root_launcher_place(root);
     if (link_maker_choose(arguments->links, &options->network, options->place, target, message) !=
-            0 ||
-        (!start.insecure && link_maker_check_tls(target, message) != 0)) {
+        0) {
         return -1;
     }
     raise_descriptors();

@@ -129,9 +129,9 @@ static int dial_at(const struct addrinfo *address, unsigned patience_ms)
 
         error = errno;
         if (error == EINPROGRESS) {
-            error = poll(&end, 1, (int)patience_ms) > 0 ? 0 : ETIMEDOUT;
+            error = patience_ms == 0 || poll(&end, 1, (int)patience_ms) > 0 ? 0 : ETIMEDOUT;
         }
-        if (error == 0) {
+        if (error == 0 && patience_ms > 0) {
             getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
         }
     }

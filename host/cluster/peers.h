@@ -49,5 +49,6 @@ uint16_t peers_port_of(int socket);
 /* The address of this end of a connection, as text; false: it has none. */
 bool peers_own_address(int socket, char text[64]);
 bool peers_far_address(int socket, char text[64]);
-/* Connects within that time; -1 with errno. */
+/* Connects within that time; -1 with errno. 0: does not wait, and use of the socket shows what has
+ * come of it. */
 int peers_dial(const char *host, const char *port, unsigned patience_ms);

@@ -7,6 +7,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pmix.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static void list_addresses(char text[PEERS_ADDRESSES_MAX])
     }
     for (int loopback = 0; loopback < 2; loopback++) {
         for (struct ifaddrs *at = all; at; at = at->ifa_next) {
-            char host[NI_MAXHOST];
+            char host[INET_ADDRSTRLEN];
             bool is_loopback = (at->ifa_flags & IFF_LOOPBACK) != 0;
             size_t used = strlen(text);
 

@@ -139,33 +139,18 @@ static int check_addresses(const struct root *root, struct message *message)
     return 0;
 }
 
-/* Where those wait with whom this agent's QEMUs are to connect, and whom it can try before. */
-static json_t *list_cables(struct root *root, const struct member *member, json_t *peers)
+/* Who takes the cables to which nodes, as one agent reaches them. */
+static json_t *list_places(const struct root *root, const struct member *member)
 {
-    const struct network *network = &root->network;
-    bool listed[DIVISION_COMPUTERS_MAX] = {false};
     json_t *list = json_array();
 
-    for (uint32_t node = member->range.first; node < member->range.first + member->range.count;
-         node++) {
-        for (unsigned port = 0; port < network->ports; port++) {
-            uint32_t peer = network_neighbour(network, node, port);
+    for (unsigned i = 0; i < root->peers->size; i++) {
+        const struct member *other = &root->members[i];
 
-            if (peer == NETWORK_NO_NODE || peer >= member->range.first) {
-                continue; /* the lower one waits */
-            }
-            const struct member *owner = root_member_of(root, peer);
-            const char *host = owner == root->members ? member->root_address : owner->address;
-            unsigned far_port = network_far_port(network, port);
-
-            json_array_append_new(list, json_pack("[i, i, s, i]", (int)node, (int)port, host,
-                                                  (int)root->nodes[peer].tcp_ports[far_port]));
-            if (!listed[owner - root->members]) {
-                listed[owner - root->members] = true;
-                json_array_append_new(peers, json_pack("[s, s, i]", owner->self.computer, host,
-                                                       (int)owner->check_port));
-            }
-        }
+        json_array_append_new(list, json_pack("[s, s, i, i, i]", other->self.computer,
+                                              i == 0 ? member->root_address : other->address,
+                                              (int)other->port, (int)other->range.first,
+                                              (int)other->range.count));
     }
     return list;
 }
@@ -176,11 +161,10 @@ static void tell_place(struct root *root, struct member *member, const struct ro
 
     network_name(&root->network, name);
     root_tell(member,
-              json_pack("{s:s, s:s, s:i, s:s*, s:s*, s:b, s:b, s:i, s:i, s:i, s:s, s:s}", "do",
-                        "place", "network", name, "host_links", (int)root->network.host_links,
-                        "links", start->links, "board", start->board, "debug", start->debug,
-                        "insecure", start->insecure, "first", (int)member->range.first, "count",
-                        (int)member->range.count, "patience_ms",
+              json_pack("{s:s, s:s, s:i, s:s*, s:s*, s:b, s:i, s:i, s:i, s:s, s:s}", "do", "place",
+                        "network", name, "host_links", (int)root->network.host_links, "links",
+                        start->links, "board", start->board, "debug", start->debug, "first",
+                        (int)member->range.first, "count", (int)member->range.count, "patience_ms",
                         (int)(root->patience_ticks * ROOT_TICK_MS), "name", start->name, "computer",
                         root->members[0].self.computer));
 }
@@ -188,35 +172,23 @@ static void tell_place(struct root *root, struct member *member, const struct ro
 int root_place(struct root *root, const struct root_start *start, struct message *message)
 {
     unsigned size = root->peers->size, patience_ms = root->patience_ticks * ROOT_TICK_MS;
-    struct member *self = &root->members[0];
-    int check, status;
+    int status;
 
     if (check_addresses(root, message) != 0 ||
-        carriers_open(&root->carriers, &root->network, &self->range, message) != 0) {
+        far_cables_open(&root->cables, &root->loop, &root->network, &root->members[0].range,
+                        message) != 0) {
         return -1;
     }
-    for (unsigned i = 0; i < root->carriers.count; i++) {
-        const struct carrier_end *end = &root->carriers.ends[i];
-        root->nodes[end->node].tcp_ports[end->port] = end->carrier.port;
-    }
-    check = peers_listen(NULL, NULL, message);
-    if (check < 0) {
-        return -1;
-    }
-    self->check_port = peers_port_of(check);
+    root->members[0].port = peers_port_of(root->peers->listener);
     for (unsigned i = 1; i < size; i++) {
         tell_place(root, &root->members[i], start);
     }
     status = wait_for(root, MEMBER_PLACED, patience_ms, message);
     for (unsigned i = 1; i < size && status == 0; i++) {
-        json_t *peers = json_array(), *cables = list_cables(root, &root->members[i], peers);
-
-        root_tell(&root->members[i],
-                  json_pack("{s:s, s:o, s:o}", "do", "check", "peers", peers, "cables", cables));
+        root_tell(&root->members[i], json_pack("{s:s, s:o}", "do", "check", "places",
+                                               list_places(root, &root->members[i])));
     }
-    status = status == 0 ? wait_for(root, MEMBER_CHECKED, patience_ms, message) : status;
-    close(check);
-    return status;
+    return status == 0 ? wait_for(root, MEMBER_CHECKED, patience_ms, message) : status;
 }
 
 void root_end(struct root *root, int status, const char *why)
@@ -236,5 +208,5 @@ void root_end(struct root *root, int status, const char *why)
             uv_run(&root->loop, UV_RUN_ONCE);
         }
     }
-    carriers_close(&root->carriers);
+    far_cables_close(&root->cables);
 }

@@ -4,13 +4,13 @@
  *
  *   gather   every agent has connected and said what it is
  *   divide   who holds which nodes
- *   place    every agent knows its nodes, listens for cables, reaches those whose cables wait
+ *   place    every agent knows its nodes, and their cables to other agents' nodes are joined
  *   join     in the machine's loop: the agents start their nodes, and are heard from then on
  *   end      the agents end their nodes, and themselves
  *
  * Each agent has one control connection, with a line of JSON a second at least. What takes bytes
- * (a host link, a node's debug sockets) is a connection of its own (stream.h), which the agent
- * opens to the same port.
+ * (a host link, a cable, a node's debug sockets) is a connection of its own (stream.h), which the
+ * agent opens to the same port.
  *
  * The connections have an event loop of their own, which another one turns when it is joined to it:
  * a machine begins its loop when all agents have been placed.
@@ -23,8 +23,9 @@
 
 #include <uv.h>
 
-#include "host/cluster/carriers.h"
+#include "host/cluster/arrivals.h"
 #include "host/cluster/connection.h"
+#include "host/cluster/far_cables.h"
 #include "host/cluster/introduction.h"
 #include "host/cluster/peers.h"
 #include "host/machine/launcher.h"
@@ -44,10 +45,10 @@ struct member {
     struct connection *connection; /* NULL: rank 0 itself, absent or gone */
     enum member_state state;
     struct introduction self;
-    char address[64];      /* at which the others' QEMUs reach its QEMUs */
-    char root_address[64]; /* at which its QEMUs reach those of rank 0 */
+    char address[64];      /* at which the others reach it */
+    char root_address[64]; /* at which it reaches rank 0 */
     struct node_range range;
-    uint16_t check_port;
+    uint16_t port; /* at which it takes cables */
     unsigned silent_ticks, share;
     char words[200];  /* why it has gone */
     uint32_t speaker; /* of its nodes, when they were lost: the first that lived */
@@ -56,7 +57,6 @@ struct member {
 struct far_node {
     bool dead, told, killed, lost;
     uint32_t cut; /* bits: ports */
-    uint16_t tcp_ports[MACHINE_PORTS_MAX];
     char words[LAUNCHER_NOTE_MAX];
 };
 
@@ -64,16 +64,15 @@ struct root {
     const struct peers *peers;
     struct tls_keys keys;
     uv_loop_t loop;
-    uv_poll_t listener;
+    struct arrivals arrivals;
     uv_timer_t timer;
-    struct pending *pending; /* connections whose first line has not come */
     struct member members[DIVISION_COMPUTERS_MAX];
     unsigned ticks, patience_ticks;
     char refusal[MESSAGE_MAX]; /* why the machine cannot be; empty: it can */
 
     struct network network;
     struct far_node *nodes;
-    struct carriers carriers;
+    struct far_cables cables;
     struct launcher_far far;
     struct launcher_place place;
     int host_fds[MACHINE_HOST_LINKS_MAX]; /* our end of what the launcher has; -1: none yet */
@@ -102,7 +101,6 @@ struct root_start {
     const char *links; /* of --links; NULL: not given */
     const char *board;
     bool debug; /* ecube-jtag serves the debug sockets */
-    bool insecure;
 };
 int root_place(struct root *root, const struct root_start *start, struct message *message);
 
@@ -111,7 +109,7 @@ int root_join(struct root *root, uv_loop_t *loop, const char *directory, bool de
               struct message *message);
 
 /* The nodes that are here, and what the launcher asks of the others; as long as the root. */
-const struct launcher_place *root_launcher_place(struct root *root, bool tls);
+const struct launcher_place *root_launcher_place(struct root *root);
 
 /* Ends all agents with this status, and says why, if they do not know; waits for them. */
 void root_end(struct root *root, int status, const char *why);

@@ -7,28 +7,15 @@
  */
 #include "host/cluster/root_parts.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "host/cluster/stream.h"
 
 enum {
     ALIVE_TICKS = 4,
-    PENDING_TICKS = 40, /* for a handshake and the first line */
-    PENDING_MAX = 256
-};
-
-/* A connection that has not said what it is. */
-struct pending {
-    struct pending *next;
-    struct root *root;
-    struct connection *connection;
-    unsigned ticks;
 };
 
 struct member *root_member_of(struct root *root, uint32_t node)
@@ -77,13 +64,6 @@ static void tell_news(struct root *root)
 
 /* Lost agents and nodes ------------------------------------------------------------------------ */
 
-/* Their neighbours elsewhere hold cables that lead to nobody. */
-void root_tell_lost(struct root *root, uint32_t first, uint32_t count)
-{
-    root_tell_all(
-        root, json_pack("{s:s, s:i, s:i}", "do", "lost", "first", (int)first, "count", (int)count));
-}
-
 static void lose_openings(struct root *root, const struct node_range *range)
 {
     for (struct opening **at = &root->openings; *at;) {
@@ -126,7 +106,9 @@ static void lose_member(struct member *member, const char *words)
         member->speaker = node->lost ? member->range.first + i : member->speaker;
     }
     lose_openings(root, &member->range);
-    root_tell_lost(root, member->range.first, member->range.count);
+    /* a silent one still has its ends of their cables */
+    root_tell_all(root, json_pack("{s:s, s:i, s:i}", "do", "lost", "first",
+                                  (int)member->range.first, "count", (int)member->range.count));
     tell_news(root);
 }
 
@@ -144,61 +126,10 @@ static void on_died(struct member *member, const json_t *line)
     struct far_node *node = &root->nodes[number];
     node->dead = true;
     snprintf(node->words, sizeof node->words, "%s", words);
-    root_tell_lost(root, (uint32_t)number, 1);
     tell_news(root);
 }
 
 /* Lines of agents ------------------------------------------------------------------------------ */
-
-static bool learn_ports(struct member *member, const json_t *line)
-{
-    const json_t *list = json_object_get(line, "cables"), *item;
-    int check;
-    size_t i;
-
-    if (json_unpack((json_t *)(uintptr_t)line, "{s:i}", "check", &check) != 0) {
-        return false;
-    }
-    member->check_port = (uint16_t)check;
-    json_array_foreach(list, i, item)
-    {
-        int node, port, tcp;
-
-        if (json_unpack((json_t *)(uintptr_t)item, "[i, i, i]", &node, &port, &tcp) != 0 ||
-            (uint32_t)node - member->range.first >= member->range.count || port < 0 ||
-            port >= MACHINE_PORTS_MAX) {
-            return false;
-        }
-        member->root->nodes[node].tcp_ports[port] = (uint16_t)tcp;
-    }
-    return true;
-}
-
-/* A cable whose two QEMUs have not the same key has no carrier, which nothing else would name. */
-static void tell_keyless(struct member *member, const json_t *line)
-{
-    struct root *root = member->root;
-    struct message message;
-    uint32_t peer;
-    int node, port;
-
-    if (json_unpack((json_t *)(uintptr_t)line, "{s:i, s:i}", "node", &node, "port", &port) != 0 ||
-        (uint32_t)node - member->range.first >= member->range.count ||
-        (unsigned)port >= root->network.ports) {
-        return;
-    }
-    peer = network_neighbour(&root->network, (uint32_t)node, (unsigned)port);
-    if (peer == NETWORK_NO_NODE || root->nodes[node].dead || root->nodes[peer].dead ||
-        (root->nodes[node].cut & (1u << port)) != 0) {
-        return;
-    }
-    message_set(
-        &message,
-        "link %d-%u between computers %s and %s does not come up: have their QEMUs the same "
-        "key?",
-        node, (unsigned)peer, member->self.computer, root_member_of(root, peer)->self.computer);
-    message_print(&message);
-}
 
 static void take_line(struct member *member, const json_t *line)
 {
@@ -214,11 +145,10 @@ static void take_line(struct member *member, const json_t *line)
     } else if (strcmp(is, "died") == 0 && member->state == MEMBER_RUNS) {
         on_died(member, line);
     } else if (strcmp(is, "placed") == 0 && member->state == MEMBER_PRESENT) {
-        member->state = learn_ports(member, line) ? MEMBER_PLACED : member->state;
+        member->port = (uint16_t)json_integer_value(json_object_get(line, "port"));
+        member->state = MEMBER_PLACED;
     } else if (strcmp(is, "checked") == 0 && member->state == MEMBER_PLACED) {
         member->state = MEMBER_CHECKED;
-    } else if (strcmp(is, "keyless") == 0) {
-        tell_keyless(member, line);
     } else if (strcmp(is, "refused") == 0) {
         lose_member(member, text ? text : "it cannot hold its nodes");
     }
@@ -246,33 +176,14 @@ static void on_member_ended(void *context, const char *why)
 
 /* New connections ------------------------------------------------------------------------------ */
 
-static void forget_pending(struct pending *pending)
+static void on_foreign(void *context, const char *address)
 {
-    struct pending **at = &pending->root->pending;
+    struct root *root = context;
 
-    while (*at != pending) {
-        at = &(*at)->next;
-    }
-    *at = pending->next;
-    free(pending);
-}
-
-static void on_pending_ended(void *context, const char *why)
-{
-    struct pending *pending = context;
-    struct root *root = pending->root;
-    bool foreign = !pending->connection->connected && pending->connection->tls.error != 0 &&
-                   pending->connection->tls.error != GNUTLS_E_PREMATURE_TERMINATION &&
-                   pending->connection->tls.error != GNUTLS_E_PULL_ERROR;
-    char address[64] = "an unknown address";
-
-    (void)why;
-    peers_far_address(pending->connection->fd, address);
-    if (foreign && !root->joined && root->refusal[0] == '\0') {
+    if (!root->joined && root->refusal[0] == '\0') {
         snprintf(root->refusal, sizeof root->refusal,
                  "an agent at %s has another key: give all the same --key-file", address);
     }
-    forget_pending(pending);
 }
 
 static void introduce(struct root *root, struct connection *connection, const json_t *line)
@@ -307,7 +218,7 @@ void root_join_host_stream(struct root *root, unsigned index)
 
     if (connection && root->host_fds[index] >= 0) {
         root->host_streams[index] = NULL;
-        stream_join(&root->loop, connection, root->host_fds[index], NULL, NULL);
+        stream_join(&root->loop, connection, root->host_fds[index]);
         root->host_fds[index] = -1;
     }
 }
@@ -344,7 +255,7 @@ static void take_opened(struct root *root, struct connection *connection, unsign
 
         if (opening->number == number) {
             *at = opening->next;
-            stream_join(&root->loop, connection, opening->fd, NULL, NULL);
+            stream_join(&root->loop, connection, opening->fd);
             free(opening);
             return;
         }
@@ -352,67 +263,21 @@ static void take_opened(struct root *root, struct connection *connection, unsign
     connection_close(connection);
 }
 
-static void on_pending_moved(void *context)
+static void on_arrival(void *context, struct connection *connection, const json_t *line)
 {
-    struct pending *pending = context;
-    struct root *root = pending->root;
-    struct connection *connection = pending->connection;
-    json_t *line = connection_line(connection);
+    struct root *root = context;
     const char *role = json_string_value(json_object_get(line, "role"));
+    json_t *first = (json_t *)(uintptr_t)line;
     int number = -1;
 
-    if (!line) {
-        return;
-    }
-    forget_pending(pending);
     if (role && strcmp(role, "control") == 0) {
         introduce(root, connection, line);
-    } else if (json_unpack(line, "{s:i}", "host", &number) == 0 && number >= 0) {
+    } else if (json_unpack(first, "{s:i}", "host", &number) == 0 && number >= 0) {
         take_host_stream(root, connection, (unsigned)number);
-    } else if (json_unpack(line, "{s:i}", "open", &number) == 0) {
+    } else if (json_unpack(first, "{s:i}", "open", &number) == 0) {
         take_opened(root, connection, (unsigned)number);
-    } else {
+    } else if (!far_cables_take(&root->cables, connection, line)) {
         connection_close(connection);
-    }
-    json_decref(line);
-}
-
-static unsigned count_pending(const struct root *root)
-{
-    unsigned count = 0;
-
-    for (const struct pending *pending = root->pending; pending; pending = pending->next) {
-        count++;
-    }
-    return count;
-}
-
-static void on_listener(uv_poll_t *poll, int status, int events)
-{
-    struct root *root = poll->data;
-    int fd, on = 1;
-
-    (void)status;
-    (void)events;
-    while ((fd = accept4(root->peers->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        struct pending *pending =
-            count_pending(root) < PENDING_MAX ? calloc(1, sizeof *pending) : NULL;
-        struct connection_owner owner = {
-            .context = pending, .moved = on_pending_moved, .ended = on_pending_ended};
-
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (!pending) {
-            close(fd);
-            continue;
-        }
-        pending->root = root;
-        pending->connection = connection_open(&root->loop, fd, true, &root->keys, &owner);
-        if (!pending->connection) {
-            free(pending);
-            continue;
-        }
-        pending->next = root->pending;
-        root->pending = pending;
     }
 }
 
@@ -434,20 +299,14 @@ static void on_tick(uv_timer_t *timer)
             lose_member(member, words);
         }
     }
-    for (struct pending *pending = root->pending, *next; pending; pending = next) {
-        next = pending->next;
-        if (++pending->ticks > PENDING_TICKS) {
-            connection_close(pending->connection);
-            forget_pending(pending);
-        }
-    }
 }
 
 void root_hear(struct root *root)
 {
-    uv_poll_init(&root->loop, &root->listener, root->peers->listener);
-    root->listener.data = root;
-    uv_poll_start(&root->listener, UV_READABLE, on_listener);
+    const struct arrivals_owner owner = {
+        .context = root, .came = on_arrival, .foreign = on_foreign};
+
+    arrivals_open(&root->arrivals, &root->loop, root->peers->listener, &root->keys, &owner);
     uv_timer_init(&root->loop, &root->timer);
     root->timer.data = root;
     uv_timer_start(&root->timer, on_tick, ROOT_TICK_MS, ROOT_TICK_MS);

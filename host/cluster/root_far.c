@@ -25,12 +25,11 @@ struct tap {
 
 /* What the launcher asks of the others --------------------------------------------------------- */
 
-static int far_carrier(void *context, uint32_t node, unsigned port, struct board_carrier *carrier,
-                       struct message *message)
+static int far_cable(void *context, uint32_t node, unsigned port, int *fd, struct message *message)
 {
     struct root *root = context;
 
-    return carriers_give(&root->carriers, node, port, carrier, message);
+    return far_cables_give(&root->cables, node, port, fd, message);
 }
 
 static int far_host_link(void *context, unsigned index, int *fd, struct message *message)
@@ -65,21 +64,14 @@ static bool far_cut(void *context, uint32_t a, uint32_t b)
 {
     struct root *root = context;
     unsigned p = network_port_to(&root->network, a, b), q = network_port_to(&root->network, b, a);
-    struct member *one = root_member_of(root, a), *other = root_member_of(root, b);
-    json_t *line;
-
     if (p == NETWORK_NO_PORT || root->nodes[a].dead || root->nodes[b].dead ||
         (root->nodes[a].cut & (1u << p)) != 0) {
         return false;
     }
     root->nodes[a].cut |= 1u << p;
     root->nodes[b].cut |= 1u << q;
-    line = json_pack("{s:s, s:i, s:i}", "do", "cut", "a", (int)a, "b", (int)b);
-    root_tell(one, json_incref(line));
-    if (other != one) {
-        root_tell(other, json_incref(line));
-    }
-    json_decref(line);
+    root_tell(root_member_of(root, a),
+              json_pack("{s:s, s:i, s:i}", "do", "cut", "a", (int)a, "b", (int)b));
     return true;
 }
 
@@ -104,11 +96,6 @@ static bool far_lost(void *context, uint32_t node, struct launcher_lost *lost)
              (unsigned)member->range.first,
              (unsigned)(member->range.first + member->range.count - 1), member->words);
     return true;
-}
-
-static void far_died(void *context, uint32_t node)
-{
-    root_tell_lost(context, node, 1);
 }
 
 static void far_reap(void *context, void (*died)(void *died_context, uint32_t node),
@@ -290,16 +277,15 @@ int root_join(struct root *root, uv_loop_t *loop, const char *directory, bool de
     return 0;
 }
 
-const struct launcher_place *root_launcher_place(struct root *root, bool tls)
+const struct launcher_place *root_launcher_place(struct root *root)
 {
     root->far = (struct launcher_far){.context = root,
-                                      .carrier = far_carrier,
+                                      .cable = far_cable,
                                       .host_link = far_host_link,
                                       .kill = far_kill,
                                       .cut = far_cut,
                                       .describe = far_describe,
                                       .lost = far_lost,
-                                      .died = far_died,
                                       .reap = far_reap,
                                       .listen = far_listen,
                                       .share_permille = far_share,
@@ -307,7 +293,6 @@ const struct launcher_place *root_launcher_place(struct root *root, bool tls)
     root->place = (struct launcher_place){.first = root->members[0].range.first,
                                           .count = root->members[0].range.count,
                                           .host = true,
-                                          .tls = tls,
                                           .far = &root->far};
     return &root->place;
 }

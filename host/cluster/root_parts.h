@@ -25,9 +25,6 @@ struct member *root_member_of(struct root *root, uint32_t node);
 void root_tell(struct member *member, json_t *line);
 void root_tell_all(struct root *root, json_t *line);
 
-/* Nodes have died: their neighbours elsewhere hold cables that lead to nobody. */
-void root_tell_lost(struct root *root, uint32_t first, uint32_t count);
-
 /* When both a host link's stream and the launcher's socket for it are there. */
 void root_join_host_stream(struct root *root, unsigned index);
 

@@ -3,18 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { CHUNK = 32 * 1024 };
 
 struct stream {
-    struct connection *connection;
+    struct connection *connection; /* NULL: it has ended */
     uv_poll_t poll;
     int fd, events;
     bool closed;
-    void (*ended)(void *context, struct stream *stream);
-    void *context;
+    char *rest; /* that came before the connection ended, and has not left */
+    size_t rest_bytes;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -22,27 +23,18 @@ static void on_closed(uv_handle_t *handle)
     struct stream *stream = handle->data;
 
     close(stream->fd);
+    free(stream->rest);
     free(stream);
 }
 
 /* The socket's other end sees it at once, though others may hold this one, too. */
 static void drop(struct stream *stream)
 {
-    if (stream->closed) {
-        return;
+    if (!stream->closed) {
+        stream->closed = true;
+        shutdown(stream->fd, SHUT_RDWR);
+        uv_close((uv_handle_t *)&stream->poll, on_closed);
     }
-    stream->closed = true;
-    shutdown(stream->fd, SHUT_RDWR);
-    uv_close((uv_handle_t *)&stream->poll, on_closed);
-    if (stream->ended) {
-        stream->ended(stream->context, stream);
-    }
-}
-
-void stream_end(struct stream *stream)
-{
-    connection_close(stream->connection);
-    drop(stream);
 }
 
 static bool would_block(void)
@@ -50,24 +42,27 @@ static bool would_block(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* From the connection to the socket. False: the socket is over. */
-static bool give(struct stream *stream)
+/* Bytes that have left, of `count`. What nobody reads any more has left, too. */
+static size_t push(struct stream *stream, const char *bytes, size_t count)
 {
-    struct connection *connection = stream->connection;
+    ssize_t sent = send(stream->fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    while (connection->in_bytes > 0) {
-        ssize_t bytes =
-            send(stream->fd, connection->in, connection->in_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-        if (bytes < 0) {
-            return would_block();
-        }
-        connection_take(connection, (size_t)bytes);
-    }
-    return true;
+    return sent >= 0 ? (size_t)sent : would_block() ? 0 : count;
 }
 
-/* And back. */
+/* From the connection to the socket. */
+static void give(struct stream *stream)
+{
+    struct connection *connection = stream->connection;
+    size_t sent;
+
+    while (connection->in_bytes > 0 &&
+           (sent = push(stream, connection->in, connection->in_bytes)) > 0) {
+        connection_take(connection, sent);
+    }
+}
+
+/* And back. False: the socket is over, and all that it had is in the connection. */
 static bool take(struct stream *stream)
 {
     struct connection *connection = stream->connection;
@@ -89,8 +84,9 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void update_poll(struct stream *stream)
 {
     const struct connection *connection = stream->connection;
-    int events = (connection->out_bytes < CONNECTION_OUT_FULL ? UV_READABLE : 0) |
-                 (connection->in_bytes > 0 ? UV_WRITABLE : 0);
+    int events = !connection ? UV_WRITABLE
+                             : (connection->out_bytes < CONNECTION_OUT_FULL ? UV_READABLE : 0) |
+                                   (connection->in_bytes > 0 ? UV_WRITABLE : 0);
 
     if (!stream->closed && events != stream->events) {
         stream->events = events;
@@ -102,15 +98,33 @@ static void update_poll(struct stream *stream)
     }
 }
 
+/* What came before the connection ended. */
+static void give_rest(struct stream *stream)
+{
+    size_t sent;
+
+    while (stream->rest_bytes > 0 && (sent = push(stream, stream->rest, stream->rest_bytes)) > 0) {
+        stream->rest_bytes -= sent;
+        memmove(stream->rest, stream->rest + sent, stream->rest_bytes);
+    }
+    if (stream->rest_bytes == 0) {
+        drop(stream);
+    }
+}
+
 static void move(struct stream *stream)
 {
     if (stream->closed) {
         return;
     }
-    if (!give(stream) || !take(stream)) {
-        connection_finish(stream->connection);
-        drop(stream);
-        return;
+    if (!stream->connection) {
+        give_rest(stream);
+    } else {
+        give(stream);
+        if (!take(stream)) {
+            connection_finish(stream->connection);
+            drop(stream);
+        }
     }
     update_poll(stream);
 }
@@ -130,16 +144,19 @@ static void on_moved(void *context)
 static void on_ended(void *context, const char *why)
 {
     struct stream *stream = context;
+    const struct connection *connection = stream->connection;
 
     (void)why;
-    if (!stream->closed) {
-        give(stream); /* its last words */
-        drop(stream);
+    stream->connection = NULL;
+    stream->rest = malloc(connection->in_bytes + 1);
+    if (stream->rest) {
+        stream->rest_bytes = connection->in_bytes;
+        memcpy(stream->rest, connection->in, stream->rest_bytes);
     }
+    move(stream);
 }
 
-struct stream *stream_join(uv_loop_t *loop, struct connection *connection, int fd,
-                           void (*ended)(void *context, struct stream *stream), void *context)
+void stream_join(uv_loop_t *loop, struct connection *connection, int fd)
 {
     struct stream *stream = calloc(1, sizeof *stream);
 
@@ -147,16 +164,13 @@ struct stream *stream_join(uv_loop_t *loop, struct connection *connection, int f
         free(stream);
         close(fd);
         connection_close(connection);
-        return NULL;
+        return;
     }
     stream->connection = connection;
     stream->fd = fd;
-    stream->ended = ended;
-    stream->context = context;
     stream->poll.data = stream;
     connection->owner =
         (struct connection_owner){.context = stream, .moved = on_moved, .ended = on_ended};
     fcntl(fd, F_SETFL, O_NONBLOCK);
     move(stream);
-    return stream;
 }

@@ -121,6 +121,11 @@ ssize_t tls_write(struct tls *tls, const void *bytes, size_t count)
     return is_over(tls, result) ? -1 : result > 0 ? result : 0;
 }
 
+bool tls_holds(const struct tls *tls)
+{
+    return gnutls_record_check_pending(tls->session) > 0;
+}
+
 bool tls_wants_write(const struct tls *tls)
 {
     return gnutls_record_get_direction(tls->session) == 1;

@@ -43,6 +43,9 @@ int tls_shake(struct tls *tls);
 ssize_t tls_read(struct tls *tls, void *bytes, size_t count);
 ssize_t tls_write(struct tls *tls, const void *bytes, size_t count);
 
+/* Whether bytes wait for tls_read though the socket has none. */
+bool tls_holds(const struct tls *tls);
+
 /* Whether it waits to write, in a handshake. */
 bool tls_wants_write(const struct tls *tls);
 

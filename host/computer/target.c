@@ -212,12 +212,6 @@ void target_make_command(struct argv *command, const struct target *target, cons
         argv_add(command, "%s", target->kernel);
     }
     board->add_links(command, links);
-    if (links->carriers) {
-        argv_add(command, "-chardev");
-        argv_add(command, "socket,id=tool,fd=%d", links->monitor_fd);
-        argv_add(command, "-mon");
-        argv_add(command, "chardev=tool,mode=control");
-    }
     argv_add(command, "-gdb");
     argv_add(command, "unix:%s/n%u.%s,server=on,wait=off", rundir, (unsigned)node,
              target->jtag[0] ? "stub" : "gdb");

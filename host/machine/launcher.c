@@ -18,12 +18,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/computer/available.h"
 #include "host/computer/placement.h"
-#include "host/machine/monitor.h"
 
 /* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
  */
@@ -47,6 +45,26 @@ static bool owns_within(const struct network *network, const struct launcher_pla
            is_here(place, network_neighbour(network, node, port));
 }
 
+static bool leads_out(const struct network *network, const struct launcher_place *place,
+                      uint32_t node, unsigned port)
+{
+    uint32_t peer = network_neighbour(network, node, port);
+
+    return peer != NETWORK_NO_NODE && !is_here(place, peer);
+}
+
+static uint32_t count_links_out(const struct network *network, const struct launcher_place *place)
+{
+    uint32_t count = 0;
+
+    for (uint32_t node = place->first; node < place->first + place->count; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            count += leads_out(network, place, node, p);
+        }
+    }
+    return count;
+}
+
 uint32_t launcher_links_within(const struct network *network, const struct launcher_place *place)
 {
     uint32_t count = 0;
@@ -67,8 +85,8 @@ int launcher_check_descriptors(const struct network *network, const struct launc
     /* a link in shared memory has a file, each node a doorbell */
     rlim_t within = launcher_links_within(network, place);
     rlim_t cables = (shared ? within + place->count : 2 * within) + 2 * host_links;
-    /* of cables that lead elsewhere a listening socket, and a line to each QEMU */
-    rlim_t far = place->far ? (network->ports + 1u) * place->count : 0;
+    /* of a cable that leads elsewhere a socketpair, and what carries it on */
+    rlim_t far = 3 * count_links_out(network, place);
     /* and where the host is, sockets that stand for those of the nodes elsewhere */
     far += place->host ? SOCKETS_OF_NODE * (network->nodes - place->count) : 0;
     rlim_t need = cables + far + place->count + DESCRIPTORS_OTHER;
@@ -116,16 +134,24 @@ static uint32_t shared_number(const struct launcher *launcher, uint32_t node)
     return node - launcher->place.first;
 }
 
-/* The cable of a node's port to its neighbour, which is here, too. */
+/* The cable of a node's port, if it is this node's to make. */
 static int make_cable(struct launcher *launcher, uint32_t node, unsigned p, struct message *message)
 {
-    uint32_t peer = network_neighbour(&launcher->network, node, p);
-    unsigned q = network_far_port(&launcher->network, p);
+    const struct network *network = &launcher->network;
+    const struct launcher_place *place = &launcher->place;
+    uint32_t peer = network_neighbour(network, node, p);
+    unsigned q = network_far_port(network, p);
+    int *fd = &launcher->nodes[node].port_fds[p];
 
+    if (leads_out(network, place, node, p)) {
+        return place->far->cable(place->far->context, node, p, fd, message);
+    }
+    if (!owns_within(network, place, node, p)) {
+        return 0;
+    }
     return launcher->shared ? shared_links_join(&launcher->links, shared_number(launcher, node), p,
                                                 shared_number(launcher, peer), q, message)
-                            : make_pair(&launcher->nodes[node].port_fds[p],
-                                        &launcher->nodes[peer].port_fds[q], message);
+                            : make_pair(fd, &launcher->nodes[peer].port_fds[q], message);
 }
 
 /* Host link `index`, of which the host, the node or both are here. */
@@ -165,8 +191,7 @@ static int make_cables(struct launcher *launcher, struct message *message)
     }
     for (uint32_t node = place->first; node < place->first + place->count; node++) {
         for (unsigned p = 0; p < network->ports; p++) {
-            if (owns_within(network, place, node, p) &&
-                make_cable(launcher, node, p, message) != 0) {
+            if (make_cable(launcher, node, p, message) != 0) {
                 return -1;
             }
         }
@@ -227,11 +252,7 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
     dup2(node->output_fd, 2);
     for (unsigned p = 0; p < links->port_count; p++) {
         inherit(links->serial_fds[p]);
-        if (links->carriers && links->carriers[p].kind == CARRIER_LISTENS) {
-            inherit(links->carriers[p].fd);
-        }
     }
-    inherit(links->carriers ? links->monitor_fd : -1);
     for (unsigned i = 0; i < links->memory_count; i++) {
         inherit(links->memory_fds[i]);
     }
@@ -263,81 +284,34 @@ static int start_process(struct launcher *launcher, uint32_t number, const struc
     return 0;
 }
 
-/* Asks for the carriers of the links that lead elsewhere, if there are any. */
-static int find_carriers(struct launcher *launcher, uint32_t number, struct board_carrier *carriers,
-                         struct message *message)
-{
-    const struct launcher_place *place = &launcher->place;
-    struct launcher_node *node = &launcher->nodes[number];
-
-    for (unsigned p = 0; p < launcher->network.ports; p++) {
-        uint32_t peer = network_neighbour(&launcher->network, number, p);
-
-        if (peer == NETWORK_NO_NODE || is_here(place, peer)) {
-            continue;
-        }
-        if (place->far->carrier(place->far->context, number, p, &carriers[p], message) != 0) {
-            return -1;
-        }
-        node->carriers |= UINT32_C(1) << p;
-    }
-    return 0;
-}
-
-static int start_linked(struct launcher *launcher, uint32_t number, const struct target *target,
-                        const struct rundir *rundir, struct board_links *links,
-                        struct message *message)
-{
-    unsigned ports = launcher->network.ports;
-    int *port_fds = launcher->nodes[number].port_fds, status;
-
-    if (launcher->shared) {
-        links->memory_count = shared_links_memories(
-            &launcher->links, shared_number(launcher, number), links->memory_fds);
-    }
-    if (links->memory_count > 0 &&
-        shared_links_tell(&launcher->links, shared_number(launcher, number), links->port_count,
-                          &links->card_fd, message) != 0) {
-        return -1;
-    }
-    status = start_process(launcher, number, target, rundir, links, message);
-    close_once(&links->card_fd);
-    close_once(&port_fds[ports]); /* the node alone holds its end of the host link */
-    return status;
-}
-
 static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
                       const struct rundir *rundir, struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
-    struct board_carrier carriers[MACHINE_PORTS_MAX] = {{0}};
+    unsigned ports = launcher->network.ports;
     int memory_fds[MACHINE_PORTS_MAX], status;
     struct board_links links = {.serial_fds = node->port_fds,
                                 .port_count = machine_ports(&launcher->network, number),
                                 .memory_fds = memory_fds,
-                                .card_fd = -1,
-                                .tls_directory = launcher->place.tls ? rundir->path : "",
-                                .monitor_fd = -1};
+                                .card_fd = -1};
 
     /* A file and no pipe: QEMU never blocks on it, and its last words are read after its death. */
     node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
     if (node->output_fd < 0) {
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
     }
-    status = find_carriers(launcher, number, carriers, message);
-    if (status == 0 && node->carriers != 0) {
-        links.carriers = carriers;
-        status = monitor_open(&node->monitor_fd, &links.monitor_fd, message);
+    if (launcher->shared) {
+        links.memory_count =
+            shared_links_memories(&launcher->links, shared_number(launcher, number), memory_fds);
     }
-    if (status == 0) {
-        status = start_linked(launcher, number, target, rundir, &links, message);
+    if (links.memory_count > 0 &&
+        shared_links_tell(&launcher->links, shared_number(launcher, number), links.port_count,
+                          &links.card_fd, message) != 0) {
+        return -1;
     }
-    close_once(&links.monitor_fd);
-    for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
-        if (carriers[p].kind == CARRIER_LISTENS) {
-            close(carriers[p].fd);
-        }
-    }
+    status = start_process(launcher, number, target, rundir, &links, message);
+    close_once(&links.card_fd);
+    close_once(&node->port_fds[ports]); /* the node alone holds its end of the host link */
     return status;
 }
 
@@ -358,7 +332,7 @@ int launcher_start(struct launcher *launcher, const struct network *network,
         launcher->host_fds[i] = -1;
     }
     for (uint32_t node = 0; node < network->nodes; node++) {
-        launcher->nodes[node].output_fd = launcher->nodes[node].monitor_fd = -1;
+        launcher->nodes[node].output_fd = -1;
         for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             launcher->nodes[node].port_fds[p] = -1;
         }
@@ -392,10 +366,7 @@ static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
 {
     struct pollfd end = {.fd = launcher->nodes[node].port_fds[port]};
 
-    if (launcher->nodes[node].carriers >> port & 1) {
-        return launcher_yank(launcher, node, port);
-    }
-    if (launcher->shared) {
+    if (launcher->shared && end.fd < 0) {
         return shared_links_lose(&launcher->links, shared_number(launcher, node), port);
     }
     if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
@@ -405,25 +376,12 @@ static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
     return true;
 }
 
-bool launcher_yank(struct launcher *launcher, uint32_t number, unsigned port)
-{
-    struct launcher_node *node = &launcher->nodes[number];
-    uint32_t bit = UINT32_C(1) << port;
-
-    if ((node->carriers & ~node->carriers_lost & bit) == 0 || node->dead) {
-        return false;
-    }
-    node->carriers_lost |= bit;
-    return monitor_yank(node->monitor_fd, port);
-}
-
 struct reaping {
     struct launcher *launcher;
     void (*died)(void *context, uint32_t node);
     void *context;
 };
 
-/* A neighbour may not notice by itself: its QEMU does not look at a line whose guest does not. */
 void launcher_died_far(struct launcher *launcher, uint32_t number)
 {
     launcher->nodes[number].dead = true;
@@ -431,7 +389,7 @@ void launcher_died_far(struct launcher *launcher, uint32_t number)
         uint32_t peer = network_neighbour(&launcher->network, number, p);
 
         if (peer != NETWORK_NO_NODE && is_here(&launcher->place, peer)) {
-            launcher_yank(launcher, peer, network_far_port(&launcher->network, p));
+            lose_cable(launcher, peer, network_far_port(&launcher->network, p));
         }
     }
 }
@@ -472,9 +430,6 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
             /* The launcher holds the dead node's ends, too: without this neighbours see nothing. */
             for (unsigned p = 0; p < launcher->network.ports; p++) {
                 lose_cable(launcher, number, p);
-            }
-            if (far && far->died) {
-                far->died(far->context, number);
             }
             died(context, number);
         }
@@ -546,14 +501,11 @@ bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
     if (p == NETWORK_NO_PORT || launcher->nodes[a].dead || launcher->nodes[b].dead) {
         return false;
     }
-    if (is_here(place, a) && is_here(place, b)) {
+    if (is_here(place, a)) {
         return lose_cable(launcher, a, p);
     }
-    bool here = is_here(place, a) && launcher_yank(launcher, a, p);
-
-    here |=
-        is_here(place, b) && launcher_yank(launcher, b, network_far_port(&launcher->network, p));
-    return place->far->cut ? place->far->cut(place->far->context, a, b) : here;
+    return is_here(place, b) ? lose_cable(launcher, b, network_far_port(&launcher->network, p))
+                             : place->far->cut && place->far->cut(place->far->context, a, b);
 }
 
 /* Of a node here. */
@@ -574,50 +526,6 @@ bool launcher_kill(struct launcher *launcher, uint32_t number)
 
     return is_here(&launcher->place, number) ? kill_here(&launcher->nodes[number])
                                              : far->kill(far->context, number);
-}
-
-enum { ANSWER_MS = 2000 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* All are asked before the first is waited for. */
-unsigned launcher_carriers_lost(const struct launcher *launcher,
-                                void (*lost)(void *context, uint32_t node, unsigned port),
-                                void *context)
-{
-    int64_t end_ms = now_ms() + ANSWER_MS;
-    unsigned count = 0;
-
-    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
-        const struct launcher_node *node = &launcher->nodes[number];
-
-        if (node->monitor_fd >= 0 && !node->dead) {
-            (void)monitor_ask(node->monitor_fd);
-        }
-    }
-    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
-        const struct launcher_node *node = &launcher->nodes[number];
-        uint32_t ports = 0;
-
-        if (node->monitor_fd < 0 || node->dead ||
-            !monitor_disconnected(node->monitor_fd, end_ms, &ports)) {
-            continue;
-        }
-        ports &= node->carriers & ~node->carriers_lost;
-        for (unsigned p = 0; p < launcher->network.ports; p++) {
-            if (ports >> p & 1) {
-                lost(context, number, p);
-                count++;
-            }
-        }
-    }
-    return count;
 }
 
 unsigned launcher_share_permille(const struct launcher *launcher)
@@ -647,7 +555,6 @@ void launcher_stop(struct launcher *launcher)
         while (node->pid > 0 && waitpid(node->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         close_once(&node->output_fd);
-        close_once(&node->monitor_fd);
         for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             close_once(&node->port_fds[p]);
         }

@@ -1,6 +1,6 @@
 /*
  * launcher.h - the QEMU processes of a machine and its cables: shared memory (shared_links.h) or
- * socketpairs between nodes, socketpairs to the host, TCP between nodes of two computers.
+ * socketpairs between nodes, socketpairs to the host and to what carries a cable elsewhere.
  *
  * Every cable is made before the first QEMU starts. A QEMU inherits its own ends and no others. The
  * launcher keeps both ends of a cable between nodes: it can cut it, and when a node dies it shuts
@@ -11,9 +11,8 @@
  *
  * A machine over several computers has a launcher on each, for a range of nodes that follow one
  * another (struct launcher_place). What a caller does to a node or cable elsewhere, the launcher
- * has done by the others (struct launcher_far). A cable between two ranges is a connection of the
- * QEMUs, of which the launcher holds nothing: to cut it, each of the two tells its QEMU
- * (monitor.h), and when a node dies, the launcher of each of its neighbours does.
+ * has done by the others (struct launcher_far). A cable between two ranges is a socketpair at both
+ * ends, whose other halves somebody joins: what ends one of them ends the other.
  *
  * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per
  *          cable, no races
@@ -41,19 +40,17 @@ struct launcher_lost {
  * is not, the first two are enough: the others' callers are there. */
 struct launcher_far {
     void *context;
-    /* The end of the cable at a port of a node here whose neighbour is elsewhere. The launcher
-     * takes carrier->fd over. */
-    int (*carrier)(void *context, uint32_t node, unsigned port, struct board_carrier *carrier,
-                   struct message *message);
+    /* The end of the cable at a port of a node here whose neighbour is elsewhere: a socket, which
+     * the launcher takes over. */
+    int (*cable)(void *context, uint32_t node, unsigned port, int *fd, struct message *message);
     /* A socket for host link `index`, which the launcher takes over: where the host is, its end,
      * and network_host_node(index) is elsewhere; else the end of the node, which is here. */
     int (*host_link)(void *context, unsigned index, int *fd, struct message *message);
     bool (*kill)(void *context, uint32_t node); /* one elsewhere; false: it is dead already */
-    bool (*cut)(void *context, uint32_t a, uint32_t b); /* an end is elsewhere; false: it is cut */
+    bool (*cut)(void *context, uint32_t a,
+                uint32_t b); /* both elsewhere; false: it is cut already */
     void (*describe)(void *context, uint32_t node, char text[LAUNCHER_NOTE_MAX]);
     bool (*lost)(void *context, uint32_t node, struct launcher_lost *lost); /* NULL: none is */
-    /* Tells the others that one here has died; NULL: the owner of the launcher does. */
-    void (*died)(void *context, uint32_t node);
     /* Calls died once for each node that has died elsewhere. */
     void (*reap)(void *context, void (*died)(void *died_context, uint32_t node),
                  void *died_context);
@@ -65,10 +62,8 @@ struct launcher_far {
 
 /* The part of a machine that is here. */
 struct launcher_place {
-    uint32_t first, count; /* nodes */
-    bool host;             /* the host's ends of all host links are here */
-    bool
-        tls; /* carriers to other computers use TLS; the key is in the run directory, as keys.psk */
+    uint32_t first, count;          /* nodes */
+    bool host;                      /* the host's ends of all host links are here */
     const struct launcher_far *far; /* NULL: all of it is here */
 };
 
@@ -78,9 +73,6 @@ struct launcher_node {
     int wait_status;
     bool killed, dead;               /* launcher_kill was called; its process has ended */
     int port_fds[MACHINE_PORTS_MAX]; /* this node's ends of serial lines; -1: none, or closed */
-    int monitor_fd;                  /* -1: it has no link to another computer */
-    uint32_t carriers;               /* bits: ports whose links lead to other computers, */
-    uint32_t carriers_lost;          /* and those of them that were cut here */
 };
 
 /* Two cables whose far ends are exchanged, for a test: a-d and c-b instead of a-b and c-d. */
@@ -131,8 +123,7 @@ void launcher_describe(const struct launcher *launcher, uint32_t node,
 /* Whether a dead node is one of a computer that was lost. */
 bool launcher_lost(const struct launcher *launcher, uint32_t node, struct launcher_lost *lost);
 
-/* Cuts the cable a-b; false when it is cut already, or one of its nodes is dead. Of one that leads
- * elsewhere the end that is here and, if there is launcher_far.cut, by that the other. */
+/* Cuts the cable a-b; false when it is cut already, or one of its nodes is dead. */
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b);
 
 /* Kills a node's process; launcher_reap will tell of it. False when it is dead already. */
@@ -141,16 +132,6 @@ bool launcher_kill(struct launcher *launcher, uint32_t number);
 /* A node elsewhere has died: our ends of its cables are cut. For owners without launcher_far.reap.
  */
 void launcher_died_far(struct launcher *launcher, uint32_t node);
-
-/* Cuts our end of a cable that leads elsewhere; false when there is none, or it is cut already. */
-bool launcher_yank(struct launcher *launcher, uint32_t node, unsigned port);
-
-/* Asks the QEMUs here, which have two seconds, for cables to other computers that have no carrier
- * though nobody has cut them: soon after the boot began that is so before both nodes have started,
- * later when the two have not the same key. Calls lost for each, and returns how many. */
-unsigned launcher_carriers_lost(const struct launcher *launcher,
-                                void (*lost)(void *context, uint32_t node, unsigned port),
-                                void *context);
 
 /* The part of a processor that nodes get, in thousandths: the least of all computers. */
 unsigned launcher_share_permille(const struct launcher *launcher);

@@ -29,7 +29,6 @@ enum {
     WORDS_MAX = 4096,
     HELP_MAX = 80,
     ANSWER_MS = 10000, /* QEMU answers in some hundredths of a second */
-    TLS_VERSION = 8,   /* QEMU before reads a part of a TLS record and waits for more to come */
     MEGABYTE = 1 << 20
 };
 
@@ -61,9 +60,9 @@ static int find_maker(const char *text, enum maker *maker, struct message *messa
 
 /* ---- what QEMU has ---- */
 
-static _Noreturn void become_asker(const char *qemu, const char *option, const char *value,
-                                   pid_t parent, int out)
+static _Noreturn void become_asker(const char *qemu, pid_t parent, int out)
 {
+    char help[HELP_MAX];
     int null = open("/dev/null", O_RDONLY);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +73,8 @@ static _Noreturn void become_asker(const char *qemu, const char *option, const c
     dup2(null, 0);
     dup2(out, 1);
     dup2(out, 2);
-    execl(qemu, qemu, "-machine", "none", option, value, (char *)NULL);
+    snprintf(help, sizeof help, "%s,help", target_board()->shared_device);
+    execl(qemu, qemu, "-device", help, (char *)NULL);
     _exit(127);
 }
 
@@ -111,19 +111,20 @@ static void read_words(int fd, char words[WORDS_MAX])
     words[used] = '\0';
 }
 
-/* What QEMU says to an option, after which it ends. Empty: it says nothing, or cannot run. */
-static void ask(const char *qemu, const char *option, const char *value, char words[WORDS_MAX])
+/* Whether QEMU says that it has not the device. One that says neither yes nor no shows what is
+ * wrong with it when a node is started. */
+static bool lacks_device(const char *qemu)
 {
+    char words[WORDS_MAX] = "";
     pid_t parent = getpid(), child;
     int ends[2];
 
-    words[0] = '\0';
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return;
+        return false;
     }
     child = fork();
     if (child == 0) {
-        become_asker(qemu, option, value, parent, ends[1]);
+        become_asker(qemu, parent, ends[1]);
     }
     close(ends[1]);
     if (child > 0) {
@@ -134,54 +135,8 @@ static void ask(const char *qemu, const char *option, const char *value, char wo
         }
     }
     close(ends[0]);
-}
-
-/* Whether QEMU says that it has not the device. One that says neither yes nor no shows what is
- * wrong with it when a node is started. */
-static bool lacks_device(const char *qemu)
-{
-    char help[HELP_MAX], words[WORDS_MAX];
-
-    snprintf(help, sizeof help, "%s,help", target_board()->shared_device);
-    ask(qemu, "-device", help, words);
     return strstr(words, target_board()->shared_device) &&
            (strstr(words, "not found") || strstr(words, "not a valid device"));
-}
-
-/* Whether QEMU says that it is older than TLS_VERSION. */
-static bool stalls_over_tls(const char *qemu)
-{
-    char words[WORDS_MAX];
-    const char *version;
-    unsigned major;
-
-    ask(qemu, "-version", NULL, words);
-    version = strstr(words, "version ");
-    return version && sscanf(version, "version %u", &major) == 1 && major < TLS_VERSION;
-}
-
-/* A directory without a key: one with TLS complains of that, one without of TLS, or of the object.
- */
-int link_maker_check_tls(const struct target *target, struct message *message)
-{
-    char words[WORDS_MAX];
-
-    ask(target->qemu, "-object", "tls-creds-psk,id=tls,endpoint=server,dir=/proc/self/fdinfo",
-        words);
-    if (!strstr(words, "keys.psk")) {
-        return message_set(message,
-                           "%.200s has no TLS (tls-creds-psk), which links to other computers "
-                           "need: use Debian's package %s, or --insecure where nobody else is on "
-                           "the network",
-                           target->qemu, target_board()->emulator);
-    }
-    return stalls_over_tls(target->qemu)
-               ? message_set(message,
-                             "%.200s is older than version %d, and links to other computers would "
-                             "stall over its TLS: use a newer one, or --insecure where nobody else "
-                             "is on the network",
-                             target->qemu, TLS_VERSION)
-               : 0;
 }
 
 /* ---- what this process may have ---- */

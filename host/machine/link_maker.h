@@ -20,8 +20,5 @@ int link_maker_choose(const char *text, const struct network *network,
                       const struct launcher_place *place, struct target *target,
                       struct message *message);
 
-/* Whether this QEMU has TLS, and one over which links to other computers do not stall. */
-int link_maker_check_tls(const struct target *target, struct message *message);
-
 /* What a machine's links are, as users write it. */
 const char *link_maker_name(const struct target *target);

@@ -26,10 +26,6 @@ static const struct option_row option_rows[] = {
      "makes "
      "one, and PMIx tells the others)",
      option_text, OPTION_AT(struct agent_words, key_file)},
-    {"insecure", NULL,
-     "links between computers without encryption, for a QEMU without TLS in a network that nobody "
-     "else can reach",
-     option_flag, OPTION_AT(struct agent_words, insecure)},
     {"dry-run", NULL, "show which computer gets which nodes, and the links between; start nothing",
      option_flag, OPTION_AT(struct agent_words, dry_run)},
     {"jtag", NULL, "refused: a JTAG chain is for one computer", refuse_option, .at = 0},

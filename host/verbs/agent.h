@@ -9,7 +9,7 @@ struct agent_words {
     struct run_arguments run;
     struct name_arguments name;
     const char *key_file;
-    bool insecure, dry_run;
+    bool dry_run;
 };
 
 /* Fills it from the command line, as command_line_parse does. */

@@ -64,66 +64,6 @@ TEST(a_node_can_have_as_many_links_as_its_board)
     assert_null(command.words[command.count]);
 }
 
-/* A node with a link here and two to other computers; tls: where their key is. */
-static void make_divided(struct argv *command, const char *tls)
-{
-    const int fds[] = {5, -1, -1, -1};
-    const struct board_carrier carriers[] = {
-        {.kind = CARRIER_NONE},
-        {.kind = CARRIER_LISTENS, .fd = 6},
-        {.kind = CARRIER_CONNECTS, .host = "10.0.0.2", .port = 4000},
-        {.kind = CARRIER_NONE}};
-    const struct board_links links = {.serial_fds = fds,
-                                      .port_count = 4,
-                                      .carriers = carriers,
-                                      .tls_directory = tls,
-                                      .monitor_fd = 7,
-                                      .card_fd = -1};
-
-    target_make_command(command, &target, "/run", 0, &links);
-}
-
-static bool has_word(const struct argv *command, const char *word)
-{
-    for (unsigned i = 0; i < command->count; i++) {
-        if (strcmp(command->words[i], word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-TEST(links_to_other_computers_are_tcp_and_use_the_key)
-{
-    static const char *const words[] = {
-        "socket,id=c0,fd=5",
-        "socket,id=c1,fd=6,server=on,wait=off,nodelay=on,tls-creds=server",
-        "socket,id=c2,host=10.0.0.2,port=4000,nodelay=on,tls-creds=client",
-        "tls-creds-psk,id=server,dir=/keys,endpoint=server",
-        "tls-creds-psk,id=client,dir=/keys,endpoint=client,username=ecube",
-        "virtserialport,chardev=c2,name=l2,nr=3",
-        "socket,id=tool,fd=7",
-        "chardev=tool,mode=control"};
-    struct argv command;
-
-    make_divided(&command, "/keys");
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
-        assert_true(has_word(&command, words[i]));
-    }
-    assert_false(has_word(&command, "virtserialport,chardev=c3,name=l3,nr=4"));
-}
-
-TEST(without_a_key_they_show_no_credentials)
-{
-    struct argv command;
-
-    make_divided(&command, "");
-    assert_true(has_word(&command, "socket,id=c2,host=10.0.0.2,port=4000,nodelay=on"));
-    for (unsigned i = 0; i < command.count; i++) {
-        assert_null(strstr(command.words[i], "tls"));
-    }
-}
-
 TEST(a_board_that_there_is_not_is_refused_and_the_nearest_named)
 {
     const struct board *before = target_board();

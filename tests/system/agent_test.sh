@@ -5,6 +5,9 @@
 . tests/system/testing.sh
 . tests/system/agents.sh
 
+with_sanitizers
+whole=$build/ecube
+agent=$build/ecube-agent-checked
 exchange=$examples/complete_exchange.elf
 
 # What of a run model time decides: the program's table without its wall time, and the download.
@@ -14,14 +17,24 @@ told_times() {
     "$json_get" "$2" download predicted_us
 }
 
+# same_times OPTION... - of two agents; the second message is as long as one can be.
 same_times() {
-    agents_succeed 2 --network cube:3 --json many "$exchange" 16 1000
+    agents_succeed 2 "$@" --json many "$exchange" 16 65536
     told_times err many >many.times
-    tool_succeeds run --network cube:3 --json one "$exchange" 16 1000
+    "$whole" run "$@" --json one "$exchange" 16 65536 2>err || { cat err; fail "the whole machine"; }
     told_times err one >one.times
     [ "$(wc -l <one.times)" -eq 4 ] || { cat one.times; fail "not all times are there"; }
     cmp one.times many.times || { cat one.times many.times; fail "other times"; }
-    [ "$("$json_get" many exits length)" -eq 8 ] || fail "--json has not all nodes"
+    [ "$("$json_get" many exits length)" -eq "$("$json_get" one exits length)" ] || fail "--json has not all nodes"
+}
+
+# ends_at SIZE NETWORK FAULT WORDS - a run of so many agents with a fault amid it ends with one line of these words.
+ends_at() {
+    agents "$1" -q --network "$2" "$3@run" "$exchange" 65536 65536 65536 65536 65536 65536
+    [ "$status ${ended% 0}" = '3 0' ] || { cat err said.*; fail "statuses $status and $ended"; }
+    words >told
+    grep -Eq "$4" told || { cat told; fail "no line with '$4'"; }
+    [ "$(wc -l <told)" -eq 1 ] || { cat told; fail "too many lines"; }
 }
 
 # Cables between all three, and host links into each.
@@ -193,10 +206,16 @@ refusals() {
     grep -q 'agents are started by mpirun' err || { cat err; fail "other words"; }
 }
 
-check "two agents run a program with the model times of one computer" same_times
+check "two agents run a program with the model times of one computer" same_times --network cube:3
+check "so with two host links and serial lines" same_times --network mesh:2x3 --host-links 2 --links serial
 check "three agents share a torus with four host links" three_agents
 check "rank 0 ends with the programs' status, the others with 0" status_of_programs
 check "a machine over two agents stays: load, ps, debug, core, console, cut, kill, down" stays
+check "a link between two agents is cut" ends_at 2 cube:2 --cut=1-3 'link 1-3 .* died during run'
+check "a link between two others is cut" ends_at 3 cube:3 --cut=4-6 'link 4-6 .* died during run'
+check "a link of another agent is cut there" ends_at 2 cube:2 --cut=2-3 'link 2-3 .* died during run'
+check "a node of rank 0 dies" ends_at 2 cube:2 --kill=1 'node 1 .* died during run: .*signal 9'
+check "a node of another agent dies" ends_at 2 cube:2 --kill=2 'node 2 .* died during run: .*signal 9'
 check "an agent that is killed is one trouble, and nothing is left" lost_agent
 check "an agent that is silent for the link timeout is one trouble" silent_agent
 check "when rank 0 is killed the other agents end their nodes" lost_root
