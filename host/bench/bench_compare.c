@@ -204,14 +204,34 @@ static bool print_change(const struct bench_row *row, const json_t *before)
     return other || model_us != row->model_us;
 }
 
+/* Over how many paths messages go is the user's choice, as the algorithm is: told, not refused. */
+static void print_paths(const struct bench_plan *plan, const json_t *before)
+{
+    const json_t *there = json_object_get(before, "paths");
+    unsigned now = plan->arguments->machine.paths, was = (unsigned)json_integer_value(there);
+    char words[2][CELL_MAX] = {"none", "none"};
+
+    if (!json_is_integer(there) || was == now) {
+        return;
+    }
+    if (was > 0) {
+        snprintf(words[0], CELL_MAX, "%u", was);
+    }
+    if (now > 0) {
+        snprintf(words[1], CELL_MAX, "%u", now);
+    }
+    printf("--paths was %s, is %s\n", words[0], words[1]);
+}
+
 void bench_compare_print(const struct bench_plan *plan, const struct bench_result *result,
                          const json_t *before)
 {
     unsigned changed = 0, found = 0;
 
-    printf("\ncompared with %s\n%-*s %*s %*s %*s %*s %*s %*s %*s\n", plan->arguments->compare, NAME,
-           "operation", BYTES, "bytes", TIME, "model us was", TIME, "is", CHANGE, "", WALL,
-           "wall ms was", WALL, "is", CHANGE, "");
+    printf("\ncompared with %s\n", plan->arguments->compare);
+    print_paths(plan, before);
+    printf("%-*s %*s %*s %*s %*s %*s %*s %*s\n", NAME, "operation", BYTES, "bytes", TIME,
+           "model us was", TIME, "is", CHANGE, "", WALL, "wall ms was", WALL, "is", CHANGE, "");
     for (unsigned i = 0; i < result->count; i++) {
         const struct bench_row *row = &result->rows[i];
         const json_t *earlier = find_row(before, row->subject->name, row->bytes);

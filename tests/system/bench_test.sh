@@ -66,6 +66,26 @@ changes_are_told() {
     grep -q '^1 of 1 rows have another model time' out || fail "$(cat out)"
     bench --sim --network cube:3 --compare before.json exchange scan
     grep -q '^no change: 8 rows are of the same model time and algorithm$' out || fail "$(cat out)"
+    ! grep -q -- '--paths' out || fail "the same paths are told: $(cat out)"
+}
+
+# Over how many paths messages go is told where it is another number; --json has it.
+paths_are_compared() {
+    for was in none 1 4; do
+        for now in none 1 4; do
+            was_option="--paths $was" now_option="--paths $now"
+            [ $was = none ] && was_option=
+            [ $now = none ] && now_option=
+            # shellcheck disable=SC2086 -- an option, or nothing
+            bench --sim --network cube:3 --ports all $was_option --json before.json latency
+            [ "$("$json_get" before.json paths)" = "$(echo $was | sed 's/none/0/')" ] || fail "paths in the JSON file"
+            # shellcheck disable=SC2086
+            bench --sim --network cube:3 --ports all $now_option --compare before.json latency
+            sed -n 's/^--paths was //p' out >told
+            [ $was = $now ] || echo "$was, is $now" | cmp -s - told || fail "$was, $now: $(cat out)"
+            [ $was != $now ] || [ ! -s told ] || fail "the same paths are told: $(cat out)"
+        done
+    done
 }
 
 # The algorithm that is shown is the one that the time is of.
@@ -237,6 +257,7 @@ check "... and all, on another map of ranks" all_are_as_predicted torus:2x4 --po
 check "messages take what their formula says" messages_take_what_their_formula_says
 check "a bench on nodes has the simulator's times" nodes_are_as_simulated
 check "a comparison says what has changed" changes_are_told
+check "... and whether --paths was another number" paths_are_compared
 check "the algorithm of a row is that of the planner" algorithms_are_those_of_the_plans
 check "sizes may be ranges" sizes_are_ranges_too
 check "messages over several paths take what is predicted" several_paths_are_predicted
