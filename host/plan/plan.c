@@ -11,6 +11,7 @@
 #include "host/command/plan_shelf.h"
 #include "host/plan/plan.h"
 #include "host/command/verbs.h"
+#include "host/report/run_report.h"
 #include "reduction/reduction.h"
 
 enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
@@ -301,7 +302,7 @@ static int show(const struct plan_arguments *arguments, const struct plan_comman
 {
     struct output output;
 
-    if (output_open_as(&output, "page", arguments->report, message) != 0) {
+    if (run_report_open_page(&output, "--report", arguments->report, message) != 0) {
         return -1;
     }
     struct plan *plan = make_plan(command, message);

@@ -28,6 +28,19 @@ static int make_trace(struct run_report *report, struct message *message)
     return 0;
 }
 
+static int refuse(const char *option, const char *path, struct message *message)
+{
+    return message_set(message, "%s %.300s: name a file of its own", option, path);
+}
+
+int run_report_open_page(struct output *output, const char *option, const char *path,
+                         struct message *message)
+{
+    *output = (struct output){.fd = -1};
+    return path && strcmp(path, "-") == 0 ? refuse(option, path, message)
+                                          : output_open_as(output, "page", path, message);
+}
+
 int run_report_open(struct run_report *report, const char *path, const char **trace,
                     const char *json, struct message *message)
 {
@@ -35,10 +48,10 @@ int run_report_open(struct run_report *report, const char *path, const char **tr
     if (!path) {
         return 0;
     }
-    if (strcmp(path, "-") == 0 || is_same(path, *trace) || is_same(path, json)) {
-        return message_set(message, "--report %.300s: name a file of its own", path);
+    if (is_same(path, *trace) || is_same(path, json)) {
+        return refuse("--report", path, message);
     }
-    if (output_open_as(&report->page, "page", path, message) != 0) {
+    if (run_report_open_page(&report->page, "--report", path, message) != 0) {
         return -1;
     }
     if (!*trace) {

@@ -26,6 +26,10 @@ struct run_report {
     struct kept_lines output; /* of programs */
 };
 
+/* Opens a page that `option` names, which standard output cannot be; NULL: none is wanted. */
+int run_report_open_page(struct output *output, const char *option, const char *path,
+                         struct message *message);
+
 /* Opens the page; `trace` is the file of --trace, and becomes one where the user wants none. */
 int run_report_open(struct run_report *report, const char *path, const char **trace,
                     const char *json, struct message *message);

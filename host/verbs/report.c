@@ -83,7 +83,7 @@ static int make_page(struct page *page, const struct report_verb *verb, struct m
 
     if (read_trace(page, verb->trace, message) != 0 ||
         (verb->output && !(page->output = input_file_open(verb->output, "output", message))) ||
-        output_open_as(&output, "page", verb->page, message) != 0) {
+        run_report_open_page(&output, "--page", verb->page, message) != 0) {
         return -1;
     }
     int status = run_report_put(page, &output, message);

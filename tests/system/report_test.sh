@@ -160,6 +160,8 @@ planned_root() {
     tool_fails 2 'a page of 4294967296 circuits needs' plan show exchange --network cube:16 --algorithm AAP --report gone.html
     [ ! -e gone.html ] || fail "a page of what has none"
     tool_fails 2 'cannot write the page /no-such-directory/p.html' plan show exchange --network cube:1 --report /no-such-directory/p.html
+    tool_fails 2 '--report -: name a file of its own' plan show exchange --network cube:1 --report -
+    [ ! -e ./- ] || fail "a page named -"
     tool_fails 2 '--report p.html: that is for ecube plan show' plan export exchange --network cube:1 --report p.html
     tool_fails 2 '--report is not for ecube plan verify' plan verify plan.json --report p.html
     tool_fails 2 '--map gray: that is for ecube plan show' plan explain exchange --network cube:3 --map gray
@@ -279,7 +281,8 @@ failed_run() {
     tool_fails 2 'no-such-program' run --network cube:1 --report gone.html no-such-program.elf
     [ ! -e gone.html ] || fail "a page of a run that there was not"
     tool_fails 2 'cannot write the page /no-such-directory/p.html' run --network cube:1 --report /no-such-directory/p.html "$examples/hello.elf"
-    tool_fails 2 'name a file of its own' sim --network cube:1 --report same --json same broadcast
+    tool_fails 2 '--report same: name a file of its own' sim --network cube:1 --report same --json same broadcast
+    tool_fails 2 '--report -: name a file of its own' sim --network cube:1 --report - broadcast
 }
 
 bad_input() {
@@ -299,6 +302,8 @@ bad_input() {
     tool_fails 2 'cannot read the result gone.json: No such file' report gone.json
     tool_fails 2 'name what --json of a run has written' report
     tool_fails 2 'cannot write the page /no-such-directory/p.html' report run.json -o /no-such-directory/p.html
+    tool_fails 2 '--page -: name a file of its own' report run.json -o -
+    [ ! -e ./- ] || fail "a page named -"
     tool_fails 2 'cannot write the page /dev/full: No space left' report run.json -o /dev/full
     head -n 20 trace.json >cut.trace
     sed '20s/.*/{"ph":"X"},/' trace.json >wrong.trace
