@@ -696,6 +696,7 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .timeout_ms = arguments->timeout_ms,
                                     .outputs = arguments->outputs,
                                     .trace = arguments->trace,
+                                    .counts = arguments->report != NULL,
                                     .map = arguments->map};
     memcpy(request->programs, arguments->programs, sizeof request->programs);
     memcpy(request->data, arguments->data.list, sizeof request->data);

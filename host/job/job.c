@@ -131,7 +131,8 @@ static int lay_out(struct job *job, const struct job_request *request,
 int job_plan(struct job *job, struct image *image, const struct job_request *request,
              const struct network *network, const struct profile *profile, struct message *message)
 {
-    *job = (struct job){.timeout_ms = request->timeout_ms, .wanted = request->strategy};
+    *job = (struct job){
+        .timeout_ms = request->timeout_ms, .wanted = request->strategy, .counts = request->counts};
     if (request->map.map && map_add(&job->map, &request->map, network, message) == 0) {
         network = &job->map->network;
     }
@@ -178,6 +179,7 @@ void job_free(struct job *job)
     report_free(&job->reports);
     outputs_free(&job->outputs);
     job_trace_free(&job->trace);
+    json_decref(job->traffic);
     map_free(job->map);
     *job = (struct job){0};
 }

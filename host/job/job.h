@@ -59,6 +59,8 @@ struct job {
     int end_status; /* of the run, while its outputs come */
     struct outputs outputs;
     struct job_trace trace;
+    bool counts;         /* what links have carried is wanted */
+    json_t *traffic;     /* when it has come, else NULL */
     struct job_map *map; /* NULL: the machine's */
     bool advised;        /* what finds wrong uses of memory has been told */
     bool map_told;       /* what is wrong with its map */

@@ -129,11 +129,12 @@ int job_request_to_json(const struct job_request *request, json_t **json, struct
            *files = job_whole_path(request->outputs.files), *map = map_to_json(&request->map),
            *trace = job_whole_path(request->trace);
 
-    *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:i}", "programs",
-                      programs, "data", data, "arguments", arguments, "output", output, "files_to",
-                      files, "map", map, "trace", trace, "strategy",
+    *json = json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:s, s:i, s:b, s:b, s:i}",
+                      "programs", programs, "data", data, "arguments", arguments, "output", output,
+                      "files_to", files, "map", map, "trace", trace, "strategy",
                       download_strategy_name(request->strategy), "x", request->x, "explain",
-                      request->explain, "timeout_ms", (int)request->timeout_ms);
+                      request->explain, "counts", request->counts, "timeout_ms",
+                      (int)request->timeout_ms);
     if (programs && data && arguments && output && files && map && trace && *json) {
         return 0;
     }
@@ -227,6 +228,7 @@ bool job_request_from_json(const json_t *json, struct job_request *request)
     *request = (struct job_request){
         .x = (int)json_integer_value(json_object_get(json, "x")),
         .explain = json_is_true(json_object_get(json, "explain")),
+        .counts = json_is_true(json_object_get(json, "counts")),
         .timeout_ms = (uint32_t)number_of(json, "timeout_ms"),
         .outputs = {text_of(json, "output"), text_of(json, "files_to")},
         .trace = text_of(json, "trace"),

@@ -47,6 +47,7 @@ struct job_request {
     uint32_t timeout_ms;
     struct outputs_request outputs;
     const char *trace;     /* --trace; NULL: none is wanted */
+    bool counts;           /* what links have carried is wanted */
     struct map_wanted map; /* of this load alone; NULL: the machine's */
 };
 

@@ -35,7 +35,7 @@ json_t *describe_result(const struct machine *machine, int status)
     bool named = machine->job_held || machine->aside.active; /* its outputs, if they are wanted */
 
     return json_pack("{s:s, s:s, s:o, s:i, s:i, s:s, s:o, s:i, s:o, s:o, s:o, s:i, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:O*}",
                      "version", ECUBE_VERSION, "network", options->network_name, "map",
                      map_describe(&options->network), "host_links", options->network.host_links,
                      "nodes", (int)nodes, "links", link_maker_name(&machine->target), "profile",
@@ -48,7 +48,7 @@ json_t *describe_result(const struct machine *machine, int status)
                      named ? outputs_describe(&job->outputs) : json_null(), "trace",
                      named ? job_trace_describe(&job->trace) : json_null(), "plans",
                      programs_describe_plans(machine->controller.config.cache), "troubles",
-                     json_copy(machine->teller.troubles));
+                     json_copy(machine->teller.troubles), "traffic", named ? job->traffic : NULL);
 }
 
 json_t *describe_dead(const struct machine *machine)

@@ -161,16 +161,23 @@ static void tell_result(struct machine *machine, int status)
     machine->owner.ended(machine->owner.context, status, describe_result(machine, status));
 }
 
+static void end_programs(struct machine *machine)
+{
+    struct job *job = &machine->job;
+
+    programs_end(&machine->programs);
+    if (job->run_start_us && !job->run_us) {
+        job->run_us = now_us() - job->run_start_us;
+    }
+}
+
 /* The job is over; its owner may have been told so before. */
 static void end_job(struct machine *machine, int status)
 {
     struct job *job = &machine->job;
 
-    programs_end(&machine->programs);
+    end_programs(machine);
     (void)outputs_lost(&job->outputs, &machine->teller, job->run_start_us != 0);
-    if (job->run_start_us && !job->run_us) {
-        job->run_us = now_us() - job->run_start_us;
-    }
     if (!job->cancelled) {
         unbound(machine);
         job->cancelled = true;
@@ -218,6 +225,67 @@ static void end_filling(struct machine *machine, int status)
     end_before_run(machine, status);
 }
 
+/* What links have carried ---------------------------------------------------------------------- */
+
+/* A question that is open has answers of the run: the next one is wanted. */
+static void ask_traffic(struct machine *machine)
+{
+    const struct controller_question *question = &machine->controller.question;
+    bool open = question->open;
+    uint32_t before = question->number;
+
+    controller_ask_traffic(&machine->controller, now_us());
+    machine->asked = question->number + (open && question->number == before);
+}
+
+/* Behind all that the job has sent. False: it is not wanted, or nothing has run. */
+static bool begin_asking(struct machine *machine, int status)
+{
+    const struct job *job = &machine->job;
+
+    if (!job->counts || job->cancelled || !job->run_start_us) {
+        return false;
+    }
+    end_programs(machine);
+    machine->asking = true;
+    machine->fetched_status = status;
+    ask_traffic(machine);
+    return true;
+}
+
+/* Nodes that have not answered are not in it. */
+static void end_asking(struct machine *machine)
+{
+    machine->asking = false;
+    machine->job.traffic = traffic_describe(&machine->traffic);
+    end_job(machine, machine->fetched_status);
+}
+
+static void take_answered(struct machine *machine)
+{
+    const struct controller_question *question = &machine->controller.question;
+
+    if (machine->owner.answered) {
+        machine->owner.answered(machine->owner.context);
+    }
+    if (machine->asking && (question->number > machine->asked ||
+                            (question->number == machine->asked && !question->open))) {
+        end_asking(machine);
+    }
+    traffic_forget(&machine->traffic);
+    if (machine->asking && !question->open) {
+        ask_traffic(machine);
+    }
+}
+
+/* All that was wanted has come, but what links have carried. */
+static void end_work(struct machine *machine, int status)
+{
+    if (!begin_asking(machine, status)) {
+        end_job(machine, status);
+    }
+}
+
 /* What programs have left ---------------------------------------------------------------------- */
 
 /* The programs have ended, and the outputs are wanted: false when they cannot be had. */
@@ -229,10 +297,7 @@ static bool begin_gather(struct machine *machine, int status)
         controller_gather(&machine->controller, now_us()) != CONTROLLER_OK) {
         return false;
     }
-    programs_end(&machine->programs);
-    if (!job->run_us) {
-        job->run_us = now_us() - job->run_start_us;
-    }
+    end_programs(machine);
     job->end_status = status;
     tell_progress(&machine->teller, "gather", 0, nodes_of(machine));
     begin_injections(machine, PHASE_GATHER);
@@ -255,7 +320,7 @@ static void take_measured(struct machine *machine, const struct controller_event
 /* The status of the run counts, if it is none that is good. */
 static void end_gather(struct machine *machine, int status)
 {
-    end_job(machine, machine->job.end_status ? machine->job.end_status : status);
+    end_work(machine, machine->job.end_status ? machine->job.end_status : status);
 }
 
 /* On a thread of the loop's. */
@@ -301,8 +366,7 @@ static bool begin_fetch(struct machine *machine, int status, bool gathers)
         controller_fetch(&machine->controller, now_us()) != CONTROLLER_OK) {
         return false;
     }
-    programs_end(&machine->programs);
-    job->run_us = now_us() - job->run_start_us;
+    end_programs(machine);
     machine->fetching = true;
     machine->gathers = gathers;
     machine->fetched_status = status;
@@ -323,7 +387,25 @@ static void end_fetch(struct machine *machine)
         job_trace_end(&job->trace, machine->boot_us, job->wall_us, job->run_us, &machine->teller);
     status = status ? status : written;
     if (!machine->gathers || !begin_gather(machine, status)) {
-        end_job(machine, status);
+        end_work(machine, status);
+    }
+}
+
+/* The run is over, and nodes are asked what they know of it. */
+static bool is_following_up(const struct machine *machine)
+{
+    return machine->fetching || machine->asking;
+}
+
+/* What has not come by now is not waited for, and nothing else is asked for. */
+static void stop_following_up(struct machine *machine)
+{
+    machine->gathers = false;
+    machine->job.counts = false;
+    if (machine->fetching) {
+        end_fetch(machine);
+    } else {
+        end_asking(machine);
     }
 }
 
@@ -406,8 +488,10 @@ static void take_ended(struct machine *machine, const struct controller_event *e
     if (!stopped && begin_fetch(machine, status, true)) {
         return;
     }
-    if (stopped || !begin_gather(machine, status)) {
+    if (stopped) {
         end_job(machine, status);
+    } else if (!begin_gather(machine, status)) {
+        end_work(machine, status);
     }
 }
 
@@ -469,7 +553,7 @@ static void take_broken(struct machine *machine, enum controller_phase phase)
         end_filling(machine, STATUS_MACHINE);
     } else if (phase != PHASE_READY &&
                (phase != PHASE_RUN || !begin_fetch(machine, STATUS_MACHINE, false))) {
-        end_job(machine, STATUS_MACHINE);
+        end_work(machine, STATUS_MACHINE);
     }
 }
 
@@ -486,9 +570,8 @@ static void take_restart(struct machine *machine, enum controller_phase phase)
 {
     if (is_filling(machine)) {
         end_filling(machine, STATUS_MACHINE);
-    } else if (machine->fetching) {
-        machine->gathers = false;
-        end_fetch(machine);
+    } else if (is_following_up(machine)) {
+        stop_following_up(machine);
     } else if (phase != PHASE_BOOT && phase != PHASE_READY) {
         end_job(machine, STATUS_MACHINE);
     }
@@ -530,12 +613,7 @@ static void take_event(struct machine *machine, const struct controller_event *e
             end_gather(machine, machine->cut_status ? machine->cut_status : STATUS_MACHINE);
         }
         break;
-    case EVENT_ANSWERED:
-        if (machine->owner.answered) {
-            machine->owner.answered(machine->owner.context);
-        }
-        traffic_forget(&machine->traffic);
-        break;
+    case EVENT_ANSWERED: take_answered(machine); break;
     case EVENT_BROKEN: take_broken(machine, event->phase); break;
     case EVENT_RESTART: take_restart(machine, event->phase); break;
     default: break;
@@ -651,10 +729,9 @@ static void cut_short(struct machine *machine, int status)
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
     case PHASE_READY:
-        if (machine->fetching) {
-            machine->gathers = false;
+        if (is_following_up(machine)) {
             machine->fetched_status = machine->fetched_status ? machine->fetched_status : status;
-            end_fetch(machine);
+            stop_following_up(machine);
         }
         break;
     case PHASE_GATHER:
@@ -673,17 +750,17 @@ static void on_bound(uv_timer_t *timer)
 
     machine->bounded = false;
     if (!machine_is_broken(machine) || is_writing(machine) ||
-        machine->fetching) { /* else it is about to end */
+        is_following_up(machine)) { /* else it is about to end */
         cut_short(machine, STATUS_TIMEOUT);
     }
 }
 
 bool machine_interrupt(struct machine *machine, int status)
 {
-    bool goes_on = is_filling(machine) || machine->fetching || is_in(machine, PHASE_BOOT) ||
+    bool goes_on = is_filling(machine) || is_following_up(machine) || is_in(machine, PHASE_BOOT) ||
                    is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN) ||
                    is_in(machine, PHASE_GATHER);
-    bool ends = machine->cut_status != status && (is_writing(machine) || machine->fetching ||
+    bool ends = machine->cut_status != status && (is_writing(machine) || is_following_up(machine) ||
                                                   (goes_on && !machine_is_broken(machine)));
 
     if (ends) {
@@ -898,7 +975,7 @@ static int check_phase(struct machine *machine, struct message *message)
     if (is_in(machine, PHASE_BOOT)) {
         return message_set(message, "the machine is still booting");
     }
-    if (!is_in(machine, PHASE_READY) || machine->aside.active || machine->fetching) {
+    if (!is_in(machine, PHASE_READY) || machine->aside.active || is_following_up(machine)) {
         return message_set(message, "the machine is busy: another program is running");
     }
     return 0;
@@ -1008,10 +1085,9 @@ void machine_cancel(struct machine *machine, int status)
         machine->job.status = status;
         controller_stop(&machine->controller, now_us());
         pump(machine);
-    } else if (machine->fetching) {
-        machine->gathers = false;
+    } else if (is_following_up(machine)) {
         machine->fetched_status = status;
-        end_fetch(machine);
+        stop_following_up(machine);
     } else if (is_in(machine, PHASE_GATHER) || is_writing(machine)) {
         machine->job.end_status = status;
         stop_gather(machine);

@@ -150,6 +150,8 @@ struct machine {
     struct aside aside;
     bool fetching;                  /* the records of the run that is over; then it goes on with */
     bool gathers;                   /* its outputs, or it ends: */
+    bool asking;                    /* then what its links have carried, by question number: */
+    uint32_t asked;                 /* or a later one */
     int fetched_status;             /* that of the run */
     struct record_memory *memories; /* of nodes that do not answer, while a thread reads them */
     uint32_t memory_count;

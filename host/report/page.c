@@ -457,8 +457,9 @@ static void put_links(const struct page *page, FILE *file)
 
     if (page->network.nodes <= PAGE_NODES_MAX) {
         json_t *links = links_of(page);
-        table_put(file, &(const struct table){"links", "Links, each direction", columns, shown},
-                  links);
+        const char *caption = counted ? "Links, each direction; downloads and frames since the boot"
+                                      : "Links, each direction";
+        table_put(file, &(const struct table){"links", caption, columns, shown}, links);
         json_decref(links);
     }
 }

@@ -119,6 +119,68 @@ counted() {
     tool_fails 2 'its member "traffic" is missing, or no such' report other.json
 }
 
+# pages_of_counts NETWORK PROGRAM ARGUMENT... - with $options, of nodes and of the simulator: both say what links have counted.
+pages_of_counts() {
+    network=$1 program=$2
+    shift 2
+    # shellcheck disable=SC2086 -- options
+    tool_succeeds run -q --network "$network" $options --report qemu.html --json qemu.json "$program.elf" "$@"
+    # shellcheck disable=SC2086
+    tool_succeeds sim -q --network "$network" $options --report sim.html --json sim.json "$program.so" "$@"
+    for page in qemu sim; do
+        xmllint --noout --nonet $page.html || fail "the page is not well-formed"
+        table $page links 1-6,8,9 >$page.links # with the load, and what was refused
+        "$json_get" $page.json traffic run_us >$page.us
+    done
+    [ -s qemu.links ] && cmp qemu.links sim.links || fail "$network: other counts of links"
+    [ "$(table qemu links 10 | awk '{ n += $1 } END { print n }')" -gt 0 ] || fail "$network: no frames"
+    of_host=$(table qemu links 7 | awk '{ n += $1 } END { print n }')
+    [ "$of_host" -gt 0 ] || fail "$network: no link has carried the download"
+    cmp qemu.us sim.us || fail "$network: another time of the run"
+}
+
+counted_on_nodes() {
+    options=
+    pages_of_counts cube:3 "$examples/complete_exchange" 100 1000
+    [ "$(table qemu links 8 | sort -n | tail -n 1 | cut -d . -f 1)" -gt 0 ] || fail "no load"
+    # Outputs that are fetched count as the host's.
+    head -c 60000 "$ecube" >in
+    options='--input in --map cycle'
+    pages_of_counts mesh:2x3 "$programs/mirrors"
+    without=$of_host
+    options="$options --output named"
+    pages_of_counts mesh:2x3 "$programs/mirrors"
+    [ "$of_host" -gt $((without + 40000)) ] || fail "$of_host bytes of the host with outputs, $without without"
+}
+
+# A machine that stays up has counts of each job, and one of a job that has ended badly; who wants no page is told none.
+counted_of_each_job() {
+    tool_succeeds up --name counted --network ring:4
+    for bytes in 1000 100 1000; do
+        tool_succeeds load -q --name counted --report qemu.html --json load.json "$examples/complete_exchange.elf" $bytes
+        table qemu links 1-6 >links.$bytes
+        tool_succeeds ps --name counted --links --json ps.json
+        for key in run_us 'links 0 busy_us' 'links 7 bytes'; do
+            # shellcheck disable=SC2086 -- a path
+            [ "$("$json_get" load.json traffic $key)" = "$("$json_get" ps.json traffic $key)" ] || fail "$key is not that of ecube ps"
+        done
+        [ $bytes = 100 ] || [ ! -s links.before ] || cmp links.before links.1000 || fail "other counts of the same load"
+        [ $bytes = 100 ] || cp links.1000 links.before
+    done
+    ! cmp -s links.100 links.1000 || fail "the same counts of another load"
+    tool_succeeds load -q --name counted --json load.json "$examples/complete_exchange.elf" 100
+    ! grep -q '"traffic"' load.json || fail "counts that nobody wants"
+    tool_succeeds down --name counted
+    may_time_out=yes
+    tool run -q --network ring:4 --report qemu.html --json run.json "$examples/circle.elf" receive
+    [ "$status" = 124 ] || fail "status $status of programs that stand"
+    [ "$("$json_get" run.json traffic links length)" -ge 8 ] || fail "no counts of programs that stand"
+    tool run -q --network ring:4 --kill 2@run --report qemu.html --json run.json "$examples/complete_exchange.elf" 65536 65536
+    [ "$status" = 3 ] || fail "status $status with a dead node"
+    told=$(sed -n 's/^ *"node": \([0-9]*\),$/\1/p' run.json | sort -u | tr '\n' ' ')
+    [ "$told" = '0 1 3 ' ] || fail "counts of the nodes $told, where node 2 is dead"
+}
+
 # A plan is drawn as the run that follows it: the same circuits on the same links for the same time.
 plans='cube:3 exchange
 ring:5 allgather --ports all
@@ -321,6 +383,8 @@ check "the page of a run on nodes is the simulator's" as_on_nodes
 check "--report of run, load and sim writes the page at once" at_once
 check "a run that fails has a page" failed_run
 check "what nodes count at links is what records say" counted
+check "what nodes count is on the page of their run: that of the simulator" counted_on_nodes
+check "... of each job, and of runs that fail" counted_of_each_job
 check "a plan is drawn as its run will be" planned
 check "the root of a plan is a rank; what cannot be drawn is told" planned_root
 check "a page says which rank is at which node" mapped
