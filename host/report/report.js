@@ -362,11 +362,13 @@
         ["circuits", function (t) { return t[1] === "circuits"; }],
         ["all", function () { return true; }]
     ];
-    /* Okabe and Ito's colours, which colour-blind people tell apart; all bear black words. */
+    /* Okabe and Ito's colours, which colour-blind people tell apart; all but the dark one, of what
+     * was never over, bear black words. */
     const COLOURS = {
         step: "#56b4e9", circuit: "#56b4e9", sent: "#56b4e9", collective: "#e69f00", received: "#e69f00",
         reserved: "#cc79a7", measurement: "#cc79a7", phase: "#999999", compute: "#009e73", wait: "#f0e442",
-        message: "#56b4e9", receive: "#e69f00", fault: "#d55e00", mark: "#d55e00"
+        message: "#56b4e9", receive: "#e69f00", fault: "#d55e00", mark: "#d55e00", waiting: "#0072b2",
+        refused: "#d55e00", frames: "#009e73"
     };
     const [TRACK, BEGIN, LENGTH, NAME, KIND] = [0, 1, 2, 3, 4];
 
@@ -461,7 +463,7 @@
                 context.fillRect(left, top + 2, wide > 3 ? wide - 0.7 : wide, ROW_PX - 4);
                 const name = data.strings[event[NAME]];
                 if (wide > 24 && context.measureText(name).width < wide - 8) {
-                    context.fillStyle = "#000000";
+                    context.fillStyle = colourOf(event[KIND]) === COLOURS.waiting ? "#ffffff" : "#000000";
                     context.fillText(name, left + 4, top + ROW_PX - 5);
                 }
             });

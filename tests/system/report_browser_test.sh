@@ -59,6 +59,14 @@ ranks() {
     grep -o '<title>0&gt;1: [^<]*' drawn | grep -q ', load [0-9.]* %, .*repeats [0-9]' || fail "no load of a link"
 }
 
+# What was never over has a colour of its own in the legend, beside that of steps that were.
+never_over() {
+    tool sim -q --network ring:4 --stop-at 120 --report run.html exchange --bytes 1000
+    drawn run.html
+    grep -o '<p id="kinds".*' drawn | sed 's/<\/p>.*//; s/<span/\n<span/g' | sed -n 's/.*background: \(rgb([0-9, ]*)\);*"><\/span>\([a-z]*\).*/\2 \1/p' | sort >legend
+    printf '%s\n' 'step rgb(86, 180, 233)' 'waiting rgb(0, 114, 178)' | cmp -s - legend || fail "another legend: $(cat legend)"
+}
+
 no_records() {
     tool_succeeds sim --network ring:7 broadcast --bytes 100 --json run.json
     tool_succeeds report run.json -o run.html
@@ -89,6 +97,7 @@ matrix() {
 check "the slider moves circuits" circuits_move
 check "the steps of a plan are drawn" a_plan
 check "ranks, and what nodes have counted, are drawn" ranks
+check "what was never over has a colour in the legend" never_over
 check "a run without records has its network" no_records
 # Half a minute of a browser's time; what is drawn of fewer the first case sees.
 check_long "1,024 nodes and 100,000 events are drawn" large

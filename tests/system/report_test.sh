@@ -181,6 +181,23 @@ counted_of_each_job() {
     [ "$told" = '0 1 3 ' ] || fail "counts of the nodes $told, where node 2 is dead"
 }
 
+# What a timeline has is of a colour that the page's legend knows, and no colour is for nothing.
+kinds_have_colours() {
+    sim_of() {
+        tool sim -q --network "$@"
+        grep -o '"cat":"[a-z]*"' trace.json | cut -d '"' -f 4 >>kinds
+    }
+    sim_of cube:3 --trace trace.json exchange --bytes 1000 --kill 5@300us
+    sim_of cube:3 --trace trace.json --drop 1e-2 random --bytes 1000
+    sim_of torus:3x3 --trace trace.json "$examples/stencil.so" 8 3
+    sim_of ring:4 --trace trace.json "$examples/nbody.so"
+    may_time_out=yes
+    sim_of ring:4 --trace trace.json "$examples/circle.so" receive
+    sort -u kinds >used
+    sed -n '/const COLOURS = {/,/}/p' "$source_tree/host/report/report.js" | grep -o '[a-z]*: "#' | cut -d : -f 1 | sort >known
+    cmp used known || { diff used known; fail "a kind without a colour, or a colour without a kind"; }
+}
+
 # A plan is drawn as the run that follows it: the same circuits on the same links for the same time.
 plans='cube:3 exchange
 ring:5 allgather --ports all
@@ -385,6 +402,7 @@ check "a run that fails has a page" failed_run
 check "what nodes count at links is what records say" counted
 check "what nodes count is on the page of their run: that of the simulator" counted_on_nodes
 check "... of each job, and of runs that fail" counted_of_each_job
+check "each kind of event has a colour" kinds_have_colours
 check "a plan is drawn as its run will be" planned
 check "the root of a plan is a rank; what cannot be drawn is told" planned_root
 check "a page says which rank is at which node" mapped
