@@ -16,11 +16,27 @@ traced() {
     cmp qemu sim || { diff qemu sim | head -n 20; fail "$network: the run's timeline is not the simulator's"; }
 }
 
+# put_load - as many processes that compute as there are processors, until this case ends, however it does; without it
+# they end, too.
+put_load() {
+    load=
+    trap 'kill $load; wait' EXIT
+    trap 'exit 130' INT TERM
+    for i in $(seq "$(nproc)"); do
+        timeout "$limit_seconds" sh -c 'while :; do :; done' &
+        load="$load $!"
+    done
+}
+
 same_as_the_simulator() {
+    put_load
     for network in cube:3 ring:6 mesh:3x4 torus:3x3; do
         traced "$network" "$examples/complete_exchange" 100
     done
     traced mesh:3x4 "$examples/trees" 100
+    for process in $load; do
+        kill -0 "$process" || fail "the load has ended before the runs"
+    done
 }
 
 times_are_those_without() {
@@ -118,7 +134,7 @@ bad_files() {
     [ ! -e gone.json ] || fail "a timeline of a run that there was not"
 }
 
-check "a run on QEMU nodes has the simulator's timeline" same_as_the_simulator
+check "a run on QEMU nodes has the simulator's timeline, with load on the computer, too" same_as_the_simulator
 check "model times are those without --trace" times_are_those_without
 check "marks of a program are in the timeline" marks
 check "each load has a timeline of its own" loads
