@@ -757,9 +757,10 @@ static void push_packet(struct input *input)
     }
     if (kind == 0xff) {
         kind = PACKET_TRAFFIC;
+    } else if (kind < 0xc0) {
+        kind = (uint8_t)(PACKET_ROUTED + kind % ROUTED_KINDS);
     }
-    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % ROUTED_KINDS) : kind,
-                     node & 7, dst, body, bytes, &lie);
+    neighbour_packet(neighbour, kind, node & 7, dst, body, bytes, &lie);
 }
 
 static void push_hello(struct input *input)

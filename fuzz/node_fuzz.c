@@ -121,9 +121,10 @@ static void push_packet(struct input *input)
     memcpy(body + CTS_BYTES, rest, bytes);
     if (kind == 0xff) {
         kind = PACKET_TRAFFIC_ASK;
+    } else if (kind < 0xc0) {
+        kind = (uint8_t)(PACKET_ROUTED + kind % 27);
     }
-    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 27) : kind, src, dst,
-                     body, CTS_BYTES + bytes, &lie);
+    neighbour_packet(neighbour, kind, src, dst, body, CTS_BYTES + bytes, &lie);
 }
 
 /* What a neighbour says on entering the present collective, or not quite: a child, or the parent.
