@@ -343,7 +343,9 @@ static void note_ranks(struct sim_run *run, const struct sim *sim)
 {
     const struct sim_rank *ranks = sim_ranks(sim, &run->rank_count);
 
-    memcpy(run->ranks, ranks, run->rank_count * sizeof *ranks);
+    if (run->rank_count > 0) { /* one process alone has none */
+        memcpy(run->ranks, ranks, run->rank_count * sizeof *ranks);
+    }
 }
 
 static int execute(struct sim_run *run, struct message *message)
