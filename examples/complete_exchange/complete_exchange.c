@@ -59,7 +59,7 @@ static uint32_t count_wrong(const unsigned char *block, uint32_t bytes, uint32_t
     return wrong;
 }
 
-enum { NODES_MAX = 128, BYTES_MAX = 1 << 24 };
+enum { NODES_MAX = 512, BYTES_MAX = 1 << 24 };
 
 /* What a node has measured. */
 struct outcome {
