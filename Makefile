@@ -118,7 +118,7 @@ TOOL := $(call in,arch/armv7a/host,core_notes.c page_table.c processor.c) arch/x
 	$(call in,host/program,call_error.c elf_file.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
 	host/report/assets.S $(call in,host/report,circuits.c escape.c events.c link_rows.c page.c run_report.c tables.c) \
 	$(call in,host/sim,native_file.c sim.c sim_describe.c sim_options.c sim_program.c watch.c) \
-	$(call in,host/verbs,agent.c console.c down.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
+	$(call in,host/verbs,agent.c console.c down.c hosts.c inject.c list.c load.c main.c map.c profile.c ps.c region.c report.c run.c up.c)
 # An agent of a machine over several computers (packages-cluster.txt); the first needs no library, and is tested alone.
 CLUSTER_PURE := host/cluster/division.c
 CLUSTER := $(CLUSTER_PURE) $(call in,host/cluster,agent.c arrivals.c connection.c far_cables.c introduction.c key.c main.c peers.c peers_pmix.c \
@@ -374,7 +374,7 @@ test-all: $(TEST_NEEDS) $(if $(MPI),$(B)/ecube-sim-mpi)
 
 ## what goes over several processes and computers, a part of test-all (needs packages-cluster.txt)
 test-cluster: $(SYSTEM_NEEDS) $(B)/ecube-agent $(B)/ecube-sim-mpi
-	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster|sim_mpi)_'
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster|hosts|sim_mpi)_'
 
 ## defects that are put in, one by one, each of which make test must find (tests/mutations/)
 mutations: all

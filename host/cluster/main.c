@@ -23,6 +23,7 @@
 #include "host/machine/link_maker.h"
 #include "host/machine/serve.h"
 #include "host/verbs/agent.h"
+#include "host/verbs/hosts.h"
 #include "host/verbs/up.h"
 #include "router/channel.h"
 
@@ -234,7 +235,7 @@ static int lead(const struct peers *peers, const struct agent_words *words, uint
         check_words(words, &message) != 0) {
         memcpy(placing.refusal, message.text, sizeof placing.refusal);
         status = message_print(&message);
-    } else if (words->dry_run) {
+    } else if (words->agents.dry_run) {
         status = show_places(&placing);
     } else if (words->run.load.program_count > 0) {
         status = run_placed(&words->run, &run_place);
@@ -277,7 +278,7 @@ int main(int argc, char **argv)
     close(output);
     close(errors);
     plan_shelf_begin();
-    if (peers_find(&peers, words.key_file, &message) != 0) {
+    if (peers_find(&peers, words.agents.key_file, &message) != 0) {
         return message_print(&message);
     }
     uint32_t patience_ms =
@@ -289,5 +290,8 @@ int main(int argc, char **argv)
                                               .patience_ms = patience_ms};
         return agent_serve(&peers, &options);
     }
-    return process_end(lead(&peers, &words, patience_ms));
+    hosts_mark_begin();
+    int status = process_end(lead(&peers, &words, patience_ms));
+    hosts_mark_end(status);
+    return status;
 }

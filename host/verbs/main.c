@@ -12,6 +12,7 @@
 #include "host/command/plan_shelf.h"
 #include "host/command/process.h"
 #include "host/command/verbs.h"
+#include "host/verbs/hosts.h"
 
 struct verb {
     const char *name;
@@ -131,6 +132,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(word, "complete") == 0) {
         return process_end(complete(argc - 1, argv + 1));
+    }
+    if (strcmp(word, "launch") == 0) {
+        return hosts_launch(argc - 1, argv + 1);
     }
     bool help = strcmp(word, "help") == 0;
     const char *name = help ? argv[2] : word;

@@ -17,11 +17,15 @@
 #include "host/machine/rundir_watch.h"
 #include "host/console/sink.h"
 #include "host/command/verbs.h"
+#include "host/verbs/agent.h"
+#include "host/verbs/hosts.h"
 #include "host/verbs/run.h"
 #include "host/console/view.h"
 
 struct run {
     struct run_arguments arguments;
+    const char *hosts; /* NULL: not given */
+    struct agent_arguments agents;
     const struct run_place *place; /* NULL: all nodes are on this computer */
     bool plan_used[PLAN_LIST_MAX];
 
@@ -70,6 +74,11 @@ const struct option_row run_options[] = {
 };
 
 static const struct option_row option_rows[] = {
+    {"hosts", "FILE",
+     "divide the machine among the computers that FILE names, one a line, the first of which is "
+     "rank 0's: an agent on each, started by mpirun (doc/cluster.md)",
+     option_text, OPTION_AT(struct run, hosts)},
+    {.more = agent_options, OPTION_AT(struct run, agents)},
     {.more = run_options, OPTION_AT(struct run, arguments)},
     {0},
 };
@@ -94,7 +103,8 @@ static const struct command_line command_line = {
         "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
         "          ecube run --network cube:2 --plan plan.json trees.elf 1000\n"
         "          ecube run --input signal.bin --window 4096 --stride 4000 filter.elf\n"
-        "          ecube run --node 0 root.elf worker.elf",
+        "          ecube run --node 0 root.elf worker.elf\n"
+        "          ecube run --hosts hosts.txt --network cube:8 hello.elf",
     .take_word = options_take_program,
     .words_at = offsetof(struct run, arguments.load),
     .in_order = true,
@@ -385,6 +395,12 @@ int verb_run(int argc, char **argv)
     run.arguments.machine = options_machine_defaults();
     run.arguments.load = options_load_defaults();
     command_line_parse(&command_line, argc, argv, &run);
+    if (run.hosts) {
+        return hosts_run(run.hosts, &run.arguments.load.data, argc, argv);
+    }
+    if (run.agents.key_file || run.agents.dry_run) {
+        command_line_reject("--key-file and --dry-run are of a run with --hosts");
+    }
     int status = perform(&run);
     json_decref(run.result);
     return status;
