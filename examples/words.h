@@ -2,7 +2,7 @@
  * words.h - the words that a program has been given: numbers, and what is said of others.
  *
  * All ranks have the same words, so all of them come to the same end: rank 0 says why, in one line
- * that begins with the program's name, and each ends with status 2.
+ * that begins with the program's name, and ends the run with status 2.
  */
 #pragma once
 
@@ -13,20 +13,27 @@
 
 #include "include/ecube/ecube.h"
 
+__attribute__((noreturn, format(printf, 2, 0))) static inline void words_refuse_list(
+    const char *program, const char *format, va_list arguments)
+{
+    if (ecube_rank() == 0) {
+        fprintf(stderr, "%s: ", program);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+        ecube_abort(2);
+    }
+    ecube_barrier(); /* until rank 0 has ended the run */
+    exit(2);
+}
+
 __attribute__((noreturn, format(printf, 2, 3))) static inline void words_refuse(const char *program,
                                                                                 const char *format,
                                                                                 ...)
 {
     va_list arguments;
 
-    if (ecube_rank() == 0) {
-        va_start(arguments, format);
-        fprintf(stderr, "%s: ", program);
-        vfprintf(stderr, format, arguments);
-        fputc('\n', stderr);
-        va_end(arguments);
-    }
-    exit(2);
+    va_start(arguments, format);
+    words_refuse_list(program, format, arguments);
 }
 
 /* A word as a number from `least` to `most`. */

@@ -24,16 +24,8 @@ void linear_refuse(const char *format, ...)
 {
     va_list arguments;
 
-    if (ecube_rank() == 0) {
-        va_start(arguments, format);
-        fprintf(stderr, "%s: ", program);
-        vfprintf(stderr, format, arguments);
-        fprintf(stderr, "\n");
-        va_end(arguments);
-        ecube_abort(2);
-    }
-    ecube_barrier(); /* until rank 0 has ended the run */
-    exit(2);
+    va_start(arguments, format);
+    words_refuse_list(program, format, arguments);
 }
 
 size_t linear_number(int argc, char **argv, int index, size_t usual, size_t least, size_t most)

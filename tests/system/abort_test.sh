@@ -91,7 +91,7 @@ farm_draws_the_same() {
     done
 }
 
-# All nodes see that, so none aborts.
+# Rank 0 says so for all of them.
 farm_refuses_bad_arguments() {
     for rows in 0 -3 201 many; do
         tool run --network cube:3 "$examples/farm.elf" $rows
