@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all cluster mpi run debug test test-long test-all test-cluster mutations models bench bench-sim scale papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all cluster mpi run debug test test-long test-all test-cluster mutations models bench bench-sim scale scale-out papers pictures campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -403,6 +403,11 @@ scale: all $(B)/bench/scale
 	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
 
+## what a machine or a simulation past one computer would take: doc/scale.md, build/scale-out.txt (CUBES=10-16)
+scale-out: all $(B)/ecube-agent $(B)/tests/json_get
+	@bench/scale_out.sh measure $(B) $(CUBES) >$(B)/scale-out.txt
+	@bench/scale_out.sh write $(B)/scale-out.txt doc/scale.md && bench/scale_out.sh table $(B)/scale-out.txt
+
 ## every claim of the five papers against what is measured: doc/papers.md, tables and figures in build/papers
 papers: all $(B)/papers/papers $(B)/papers/figure4.so
 	@$(B)/papers/papers $(B) report doc/papers.md; status=$$?; [ $$status -lt 2 ] || exit $$status; \
@@ -468,11 +473,11 @@ help:
 
 # What only the bench, the reports of scale and papers, or pictures need is installed only by it.
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
-	$(if $(filter cluster mpi test-cluster,$(MAKECMDGOALS)),packages-cluster.txt) \
+	$(if $(filter cluster mpi scale-out test-cluster,$(MAKECMDGOALS)),packages-cluster.txt) \
 	$(if $(filter scale papers pictures,$(MAKECMDGOALS)),packages-scale.txt) $(if $(filter pictures,$(MAKECMDGOALS)),packages-browser.txt)
 
 # Packages come first: run, debug, tests, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run debug cluster mpi test test-cluster test-long test-all mutations bench scale papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run debug cluster mpi test test-cluster test-long test-all mutations bench scale scale-out papers pictures fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
