@@ -359,7 +359,7 @@ help_has_examples() {
         grep -Eq "OPERATION is one of [^.]*\<$operation\>" line || fail "$operation is not named"
     done
     sed -n 's/^\(Examples: \|          \)ecube \(plan [^|]*\).*/\2/p' out >examples
-    [ "$(wc -l <examples)" -eq 10 ] || fail "examples: $(cat examples)"
+    [ "$(wc -l <examples)" -eq 12 ] || fail "examples: $(cat examples)"
     command -v gnuplot >/dev/null || sed -i '/ --svg /d' examples
     while read -r words; do
         # Split into words as they are printed.
