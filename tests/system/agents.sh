@@ -88,3 +88,13 @@ process_of() {
         ! tr '\0' '\n' <"/proc/$pid/environ" | grep -q "^ECUBE_RANK=$1\$" || echo "$pid"
     done
 }
+
+# download_is_that_of_one NETWORK NODES - the JSON file `many` has all nodes, and the times of the download to one computer.
+download_is_that_of_one() {
+    tool_succeeds run --network "$1" --json one "$exchange" 16 1000
+    for key in model_us predicted_us; do
+        "$json_get" one download $key >one.$key
+        "$json_get" many download $key | cmp - one.$key || fail "the download's $key differs"
+    done
+    [ "$("$json_get" many exits length)" -eq "$2" ] || fail "--json has not all nodes"
+}

@@ -21,12 +21,7 @@ mpi() {
 same_times() {
     mpi 4 --network cube:4 --stdin none --json many "$exchange" 16 1000 # mpirun's standard input is a pipe
     [ "$status" -eq 0 ] || { cat err; fail "status $status"; }
-    tool_succeeds run --network cube:4 --json one "$exchange" 16 1000
-    for key in model_us predicted_us; do
-        "$json_get" one download $key >one.$key
-        "$json_get" many download $key | cmp - one.$key || fail "the download's $key differs"
-    done
-    [ "$("$json_get" many exits length)" -eq 16 ] || fail "--json has not all nodes"
+    download_is_that_of_one cube:4 16
 }
 
 status_passes() {

@@ -42,12 +42,7 @@ same_times() {
     tool_succeeds run --hosts hosts --network cube:3 --json many "$exchange" 16 1000
     no_word_of_mpirun
     grep -q '^links 0-1  4$' err || { cat err; fail "it is not divided"; }
-    tool_succeeds run --network cube:3 --json one "$exchange" 16 1000
-    for key in model_us predicted_us; do
-        "$json_get" one download $key >one.$key
-        "$json_get" many download $key | cmp - one.$key || fail "the download's $key differs"
-    done
-    [ "$("$json_get" many exits length)" -eq 8 ] || fail "--json has not all nodes"
+    download_is_that_of_one cube:3 8
 }
 
 on_localhost() {
