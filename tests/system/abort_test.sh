@@ -49,7 +49,7 @@ machine_goes_on() {
         tool_succeeds load --name abort "$programs/messages.elf" 3000
     done
     tool_succeeds down --name abort
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # all_at_once - several abort; one of them is told.

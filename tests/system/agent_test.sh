@@ -65,7 +65,7 @@ dead_is() {
 stays() {
     start_others 2 --network cube:3 --name lab
     start_agent 0 2 --network cube:3 --name lab
-    wait_until 60 grep -q '^lab is up: cube:3, 8 nodes' out || { cat out err; fail "it is not up"; }
+    wait_until grep -q '^lab is up: cube:3, 8 nodes' out || { cat out err; fail "it is not up"; }
     tool_succeeds load --name lab --json first "$exchange" 100
     tool_succeeds load --name lab --json second "$exchange" 100
     for key in model_us predicted_us; do
@@ -84,11 +84,11 @@ stays() {
     "$ecube" console --name lab >heard 2>&1 &
     console=$!
     tool_succeeds cut --name lab 1-5
-    wait_until 20 dead_is 'link 1-5' || { cat out; fail "the cut does not show"; }
+    wait_until dead_is 'link 1-5' || { cat out; fail "the cut does not show"; }
     tool_fails 2 'link 1-5 is dead already' cut --name lab 1-5
     tool_succeeds kill --name lab 6
     tool_fails 2 'node 6 is dead already' kill --name lab 6
-    wait_until 20 grep -q 'node 6 (rank 6) died during idle: its QEMU was killed by signal 9' heard || { cat heard; fail "the death is not told"; }
+    wait_until grep -q 'node 6 (rank 6) died during idle: its QEMU was killed by signal 9' heard || { cat heard; fail "the death is not told"; }
     tool_fails 2 'dead: .*node 6' load --name lab "$exchange" 100
     tool_succeeds down --name lab
     wait "$console"
@@ -102,16 +102,22 @@ stays() {
 lose() {
     start_others 3 --network cube:3 --patience 5s --json result "$programs/sleeper.elf" 0
     start_agent 0 3 --network cube:3 --patience 5s --json result "$programs/sleeper.elf" 0
-    wait_until 60 grep -q '^ecube: run: 0 of 8' err || { cat err said.*; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: 0 of 8' err || { cat err said.*; fail "it does not run"; }
     victim=$(process_of "$1")
     kill "-$2" "$victim"
     wait "$started"
     status=$?
 }
 
+# The cleanup process of an agent that was killed ends its nodes a moment later.
+nothing_left() {
+    wait_until no_processes || { left_running; fail "processes outlive the agents"; }
+}
+
 lost_agent() {
     lose 2 KILL
     await_others
+    nothing_left
     one_trouble 'computer .*, nodes 6-7: its agent has ended, during run'
     [ "$ended" = '0 137' ] || { cat said.*; fail "statuses of the others: $ended"; }
 }
@@ -139,7 +145,7 @@ elsewhere() {
     root=$started
     export XDG_RUNTIME_DIR="$case_directory/run/b"
     start_others 2 --network cube:2 --name lab
-    wait_until 60 grep -q '^lab is up' out || { cat out err; fail "it is not up"; }
+    wait_until grep -q '^lab is up' out || { cat out err; fail "it is not up"; }
     cp out shown
     for choice in '' '--name lab'; do
         # shellcheck disable=SC2086 -- the words are meant to split
@@ -157,6 +163,7 @@ elsewhere() {
 lost_root() {
     lose 0 KILL
     await_others
+    nothing_left
     [ "$ended" = '3 3' ] || { cat said.*; fail "statuses of the others: $ended"; }
     grep -q '^ecube: rank 0 is gone: nodes 3-5 have ended' said.1 || { cat said.1; fail "other words"; }
 }

@@ -43,7 +43,7 @@ start_sleepers() {
     : >err
     mpi 3 --network cube:3 "$programs/sleeper.elf" 0 &
     started=$!
-    wait_until 60 grep -q '^ecube: run: 0 of 8' err || { cat err; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: 0 of 8' err || { cat err; fail "it does not run"; }
 }
 
 killed_mpirun() {
@@ -52,7 +52,7 @@ killed_mpirun() {
         kill -9 "$pid"
     done
     wait "$started"
-    wait_until 20 no_processes || { left_running; fail "processes stay"; }
+    wait_until no_processes || { left_running; fail "processes stay"; }
     rm -rf "$TMPDIR"/ompi.* # mpirun's own
 }
 
@@ -60,7 +60,7 @@ killed_agent() {
     start_sleepers
     kill -9 "$(process_of_pmix "$1")"
     wait "$started"
-    wait_until 20 no_processes || { left_running; fail "processes stay"; }
+    wait_until no_processes || { left_running; fail "processes stay"; }
 }
 
 process_of_pmix() {
@@ -76,7 +76,7 @@ make_computers() {
         eval "computer_$number=$!"
     done
     holders="$computer_0 $computer_1"
-    wait_until 5 apart || fail "no namespaces"
+    wait_until apart || fail "no namespaces"
     on_0="nsenter -t $computer_0 -n" on_1="nsenter -t $computer_1 -n"
     ip link add cable netns "$computer_0" type veth peer name cable netns "$computer_1"
     for number in 0 1; do
@@ -137,7 +137,7 @@ slow_network() {
 network_down() {
     make_computers
     on_computers --network cube:3 --patience 3s --json result "$programs/sleeper.elf" 0
-    wait_until 60 grep -q '^ecube: run: 0 of 8' err || { cat err said.1; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: 0 of 8' err || { cat err said.1; fail "it does not run"; }
     $on_0 ip link set cable down
     down=$(date +%s)
     end_computers

@@ -11,7 +11,7 @@ start_machine() {
 
 end_machine() {
     tool_succeeds down --name talk
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # talk PATTERN... - the tool, bounded, with its status in the file `status`.
@@ -21,7 +21,7 @@ talk() {
 }
 
 ended_with() {
-    wait_until 20 [ -s status ] || fail "it does not end"
+    wait_until [ -s status ] || fail "it does not end"
     [ "$(cat status)" -eq "$1" ] || { cat err; fail "status $(cat status), not $1"; }
 }
 
@@ -50,7 +50,7 @@ run_read_late() {
 load_read_late() {
     start_machine cube:1
     talk load --name talk "$talker" lines 4000 113 2>err | read_late >out &
-    wait_until 20 eval '"$ecube" ps --name talk | grep -q "waits for the reader of its output"' || fail "ps does not say why"
+    wait_until eval '"$ecube" ps --name talk | grep -q "waits for the reader of its output"' || fail "ps does not say why"
     wait
     ended_with 0
     all_lines 4000 113
@@ -62,7 +62,7 @@ load_without_a_reader() {
     start_machine cube:1
     talk load --name talk "$talker" lines 100000 100 2>err | sleep 3
     ended_with 141
-    wait_until 20 "$ecube" load --name talk "$talker" lines 10 100 >out 2>err || { cat err; fail "the machine takes no program any more"; }
+    wait_until "$ecube" load --name talk "$talker" lines 10 100 >out 2>err || { cat err; fail "the machine takes no program any more"; }
     all_lines 10 100
     end_machine
 }
@@ -71,12 +71,12 @@ load_without_a_reader() {
 slow_console() {
     start_machine cube:1
     { "$ecube" console --name talk || true; } 2>console.err | { until [ -e go ]; do sleep 0.1; done; cat >console.out; } &
-    wait_until 20 eval '[ "$(process_count ecube-checked)" -ge 2 ]' || fail "no console"
+    wait_until eval '[ "$(process_count ecube-checked)" -ge 2 ]' || fail "no console"
     sleep 0.5
     tool_succeeds load --name talk "$talker" lines 12000 113
     all_lines 12000 113
     : >go
-    wait_until 30 grep -q 'lines were left out here' console.err || fail "the console does not say that it has missed lines"
+    wait_until grep -q 'lines were left out here' console.err || fail "the console does not say that it has missed lines"
     end_machine
     wait
 }
@@ -88,12 +88,12 @@ without_end() {
     kill $reader
     sh -c 'echo $$ >pid; exec "$0" run --network cube:1 "$1" lines 100000 100' "$ecube" "$talker" 2>err.2 | sleep 100 &
     reader=$!
-    wait_until 60 grep -q 'run: 0 of 2' err.2 || fail "no run"
+    wait_until grep -q 'run: 0 of 2' err.2 || fail "no run"
     sleep 0.5
     kill -INT "$(cat pid)"
-    wait_until 20 eval '! kill -0 "$(cat pid)" 2>/dev/null' || fail "a signal does not end it"
+    wait_until eval '! kill -0 "$(cat pid)" 2>/dev/null' || fail "a signal does not end it"
     kill $reader
-    wait_until 20 no_processes || fail "processes outlive it"
+    wait_until no_processes || fail "processes outlive it"
 }
 
 end_behind_its_text() {

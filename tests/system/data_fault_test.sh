@@ -47,7 +47,7 @@ start_loader() {
 }
 
 wait_word() {
-    wait_until 60 grep -q "$1" load.err || { cat load.err; fail "it never says $1"; }
+    wait_until grep -q "$1" load.err || { cat load.err; fail "it never says $1"; }
 }
 
 node_5_has_exited() { "$ecube" ps --name doomed | grep -Eq '^ *5 .*exited'; }
@@ -69,7 +69,7 @@ held() {
     gather)
         start_loader "$1" 3
         wait_word 'run: 0'
-        wait_until 60 node_5_has_exited || fail "node 5 does not end"
+        wait_until node_5_has_exited || fail "node 5 does not end"
         kill -STOP "$stopped"
         wait_word 'gather: 0'
         ;;
@@ -115,7 +115,7 @@ server_killed() {
         *) cat load.err; fail "another status after $moment" ;;
         esac
         [ ! -e named ] || fail "an output that had not come is there after $moment"
-        wait_until 20 no_processes || fail "left running: $(left_running)"
+        wait_until no_processes || fail "left running: $(left_running)"
     done
 }
 

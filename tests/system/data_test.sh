@@ -282,9 +282,9 @@ data_hold_nothing_up() {
     timeout 100 "$ecube" down --name filled || fail "down"
     ended 3
     begin run --network cube:3 "$@"
-    wait_until 60 grep -q 'boot: 8 of 8' err || fail "no boot"
+    wait_until grep -q 'boot: 8 of 8' err || fail "no boot"
     ended 130 INT
-    wait_until 20 no_processes || fail "processes outlive the tool"
+    wait_until no_processes || fail "processes outlive the tool"
 }
 
 check "each node gets its window of an input, also where windows overlap" windows_overlap

@@ -19,7 +19,7 @@ two_machines() {
     tool_succeeds up --network cube:1 --name lab
     tool_succeeds up --network cube:2 --name cache
     tool_succeeds kill --name cache 3
-    wait_until 10 eval 'tool list; grep -q broken out'
+    wait_until eval 'tool list; grep -q broken out'
     tool_succeeds list --json list.json
     listed lab cube:1 2 whole
     listed cache cube:2 4 broken
@@ -46,7 +46,7 @@ booting_machine() {
     chmod +x wrapper
     "$ecube" up --network cube:1 --name lab --qemu ./wrapper >up.out 2>&1 &
     starter=$!
-    wait_until 10 eval 'tool list; grep -q booting out' || { cat up.out; fail "never listed as booting"; }
+    wait_until eval 'tool list; grep -q booting out' || { cat up.out; fail "never listed as booting"; }
     listed lab cube:1 2 booting
     : >go
     wait "$starter" || { cat up.out; fail "up failed"; }
@@ -64,13 +64,13 @@ machine_up() {
     [ "$spins" = spinning ] || return 0
     "$ecube" load --name lab "$misbehave" spin 1 7 >load.out 2>load.err &
     loader=$!
-    wait_until 10 eval 'tool ps --name lab; grep -q "computes in never_return" out' || { cat out load.err; fail "it does not spin"; }
+    wait_until eval 'tool ps --name lab; grep -q "computes in never_return" out' || { cat out load.err; fail "it does not spin"; }
 }
 
 machine_down() {
     tool_succeeds down --name lab
     [ -z "$loader" ] || wait "$loader"
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # gdb_says PATTERN... - each is in what GDB said, in `out` or `gdb`.
@@ -80,11 +80,16 @@ gdb_says() {
     done
 }
 
-# debugged ARGUMENT... - ecube debug, whose words are in `gdb`. A node that is halted on a vector of exceptions has no program's
-# stack in sight: then it is halted once more.
+# debugged_once ARGUMENT... - ecube debug, whose words are in `gdb`.
+debugged_once() {
+    timeout -k 5 "$limit_seconds" "$ecube" debug --name lab "$@" >gdb 2>&1 </dev/null || { cat gdb; fail "ecube debug failed"; }
+}
+
+# debugged ARGUMENT... - a node that is halted on a vector of exceptions has no program's stack in sight: then it is halted once
+# more, elsewhere, for ecube debug has let it go on.
 debugged() {
     for _ in 1 2 3; do
-        timeout -k 5 "$limit_seconds" "$ecube" debug --name lab "$@" >gdb 2>&1 </dev/null || { cat gdb; fail "ecube debug failed"; }
+        debugged_once "$@"
         grep -q '^#0 .* kernel_text_start ()' gdb || return 0
     done
 }
@@ -108,11 +113,11 @@ all_nodes() {
     gdb_pid=$!
     exec 3>commands
     printf 'set confirm off\nset width 0\nbreak alone\nall continue &\necho both go on\\n\n' >&3
-    wait_until 60 grep -q '^.*both go on' gdb || { cat gdb; fail "they do not go on"; }
+    wait_until grep -q '^.*both go on' gdb || { cat gdb; fail "they do not go on"; }
     "$ecube" load --name lab "$misbehave" exit 1 7 >load.out 2>load.err &
     loader=$!
-    wait_until 60 grep -q 'hit Breakpoint 1' gdb || { cat gdb load.err; fail "no breakpoint"; }
-    wait_until 10 eval 'tool ps --name lab; grep -q "^ *1 halted .* halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
+    wait_until grep -q 'hit Breakpoint 1' gdb || { cat gdb load.err; fail "no breakpoint"; }
+    wait_until eval 'tool ps --name lab; grep -q "^ *1 halted .* halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
     grep -Eq '^ *0 (running|exited)' out || { cat out; fail "the other one does not go on"; }
     printf 'backtrace\nall continue &\n' >&3
     wait "$loader"
@@ -133,7 +138,7 @@ left_going() {
     machine_up empty
     printf 'all continue &\n' | timeout -k 5 "$limit_seconds" "$ecube" debug --name lab -- -nx >gdb 2>&1 || { cat gdb; fail "GDB failed"; }
     gdb_is_content
-    wait_until 10 eval 'tool ps --name lab; ! grep -q halted out' || { cat out; fail "a node does not go on"; }
+    wait_until eval 'tool ps --name lab; ! grep -q halted out' || { cat out; fail "a node does not go on"; }
     debugged 1 -- -nx -batch -ex 'info registers'
     machine_down
 }
@@ -152,11 +157,11 @@ core_of_spinning_node() {
     gdb-multiarch -nx -q -ex "target remote $XDG_RUNTIME_DIR/ecube-$(id -u)-lab/n1.gdb" <commands >/dev/null 2>&1 &
     gdb_pid=$!
     exec 3>commands
-    wait_until 10 eval 'tool ps --name lab; grep -q "halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
+    wait_until eval 'tool ps --name lab; grep -q "halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
     kill -9 "$gdb_pid"
     wait "$gdb_pid"
     exec 3>&-
-    wait_until 10 eval 'tool ps --name lab; grep -q "nobody debugs it" out' || { cat out; fail "held by a dead GDB"; }
+    wait_until eval 'tool ps --name lab; grep -q "nobody debugs it" out' || { cat out; fail "held by a dead GDB"; }
     tool_succeeds core --name lab 1
     [ -s core.1 ] || fail "no core.1"
     arm-none-eabi-readelf -lW core.1 | sed -n 's/^  LOAD .* 0x'$image_digits'[0-9a-f]*\( 0x[0-9a-f]*\)\{3\} \(...\) .*/\2/p' |
@@ -164,7 +169,7 @@ core_of_spinning_node() {
     [ "$(cat rights)" = 'R E,R  ,RW ,' ] || { cat rights; fail "the core has other rights"; }
     tool_succeeds ps --name lab
     grep -q '^ *1 halted' out || { cat out; fail "it was halted, and is not any more"; }
-    eval debugged 1 "$misbehave" -- -nx -batch "$looks"
+    eval debugged_once 1 "$misbehave" -- -nx -batch "$looks"
     # It may have been halted in the kernel, which serves its links.
     eval gdb-multiarch -nx -batch -ex "'add-symbol-file $kernel'" "$looks" "$misbehave" core.1 >core.gdb 2>&1
     fields gdb >live && fields core.gdb >dead
@@ -221,7 +226,7 @@ held_node() {
     machine_up empty
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 -- -nx -batch -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
     gdb_pid=$!
-    wait_until 60 test -e held || { cat gdb; fail "GDB does not come so far"; }
+    wait_until test -e held || { cat gdb; fail "GDB does not come so far"; }
     tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' debug --name lab 1
     tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' debug --name lab
     tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' core --name lab 1
@@ -240,10 +245,10 @@ clocks_stand() {
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 "$misbehave" -- -nx -batch -ex 'break alone' -ex continue \
         -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
     gdb_pid=$!
-    wait_until 60 grep -q '^Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
+    wait_until grep -q '^Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
     "$ecube" load --name lab --timeout 6s "$misbehave" exit 1 7 >load.out 2>load.err &
     loader=$!
-    wait_until 60 test -e held || { cat gdb load.err; fail "it does not stop"; }
+    wait_until test -e held || { cat gdb load.err; fail "it does not stop"; }
     sleep 8
     : >go
     wait "$loader"
@@ -259,7 +264,7 @@ server_ends() {
     console=$!
     sleep 0.5
     kill -9 "$(processes ecube-jtag | cut -d' ' -f1)"
-    wait_until 60 grep -q 'no node can be debugged any more' console.out || { cat console.out; fail "nobody is told"; }
+    wait_until grep -q 'no node can be debugged any more' console.out || { cat console.out; fail "nobody is told"; }
     tool load --name lab "$misbehave" exit 1 7
     [ "$status" -eq 7 ] || fail "status $status: the machine does not live on"
     machine_down
@@ -302,20 +307,20 @@ debug_target() {
     make_debug </dev/null >gdb 2>&1 || { cat gdb; fail "make debug failed"; }
     gdb_says '^debug-[0-9]+ is up: cube:1' 'Breakpoint 1 at'
     gdb_is_content
-    wait_until 20 no_processes || fail "processes outlive make debug"
+    wait_until no_processes || fail "processes outlive make debug"
     mkfifo commands
     make_debug GDB_ARGS=-nx <commands >gdb 2>&1 &
     gdb_pid=$!
     exec 3>commands
-    wait_until 60 grep -q 'Thread 1.1 hit Breakpoint 1' gdb && wait_until 60 grep -q 'Thread 2.1 hit Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
+    wait_until grep -q 'Thread 1.1 hit Breakpoint 1' gdb && wait_until grep -q 'Thread 2.1 hit Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
     printf 'node 1\nbacktrace\nclear main\nall continue &\n' >&3
-    wait_until 60 eval 'tool ps; [ "$(grep -c exited out)" -eq 2 ]' || { cat gdb out; fail "the program does not go on"; }
+    wait_until eval 'tool ps; [ "$(grep -c exited out)" -eq 2 ]' || { cat gdb out; fail "the program does not go on"; }
     printf 'quit\n' >&3
     exec 3>&-
     wait "$gdb_pid" || { cat gdb; fail "make debug failed"; }
     gdb_says '^(\(gdb\) )*#0 +main \('
     gdb_is_content
-    wait_until 20 no_processes || fail "processes outlive make debug"
+    wait_until no_processes || fail "processes outlive make debug"
 }
 
 check "list says that nothing is up" nothing_up

@@ -30,7 +30,7 @@ END
 start_long_run() {
     "$ecube" run --network cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the machine does not start"
+    wait_until eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the machine does not start"
 }
 
 # over_serial_lines FUNCTION ARGUMENT... - the function, with other links than those of shared memory.
@@ -43,8 +43,8 @@ killed_hard() {
     start_long_run
     kill -9 $runner
     wait $runner 2>/dev/null
-    wait_until 20 no_processes || fail "processes outlive the tool"
-    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
+    wait_until no_processes || fail "processes outlive the tool"
+    wait_until eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
 }
 
 ended_by_signal() {
@@ -61,7 +61,7 @@ ended_by_signal() {
 interrupted() {
     "$ecube" run --network cube:2 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 grep -q 'run: [01] of 4' err || fail "the program does not start"
+    wait_until grep -q 'run: [01] of 4' err || fail "the program does not start"
     kill -INT $runner
     wait $runner
     code=$?
@@ -74,7 +74,7 @@ interrupted() {
 qemu_killed_from_outside() {
     "$ecube" run --network cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 grep -q 'run: 0 of 8' err || fail "the program does not start"
+    wait_until grep -q 'run: 0 of 8' err || fail "the program does not start"
     kill -9 "$(processes qemu-system | sed -n '4s/ .*//p')"
     wait $runner
     code=$?
@@ -94,14 +94,14 @@ stays_and_goes() {
     [ "$status" -eq 139 ] || fail "status $status after a crash"
     tool_succeeds load --name staying "$programs/arguments.elf" again
     tool_succeeds down --name staying
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 one_name_once() {
     tool_succeeds up --name twice --network cube:0
     tool_fails 2 'twice.*up' up --name twice --network cube:0
     tool_succeeds down --name twice
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 nothing_up() {
@@ -146,7 +146,7 @@ private_directory() {
     ls "$XDG_RUNTIME_DIR"/ecube-*-private | grep -q qmp || fail "no QMP socket"
     ls "$XDG_RUNTIME_DIR"/ecube-*-private | grep -q gdb || fail "no GDB socket"
     tool_succeeds down --name private
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 
@@ -160,13 +160,13 @@ breaks() {
     words | grep -qx "ecube: the machine is broken, dead: $3: end it with 'ecube down'" || { words; fail "load does not name what is dead"; }
     "$ecube" console --name breaking >console.out 2>console.err &
     reader=$!
-    wait_until 20 grep -qx "ecube: the machine is broken, dead: $3" console.err || { cat console.err; fail "console does not name it"; }
+    wait_until grep -qx "ecube: the machine is broken, dead: $3" console.err || { cat console.err; fail "console does not name it"; }
     tool_succeeds ps --name breaking --json ps.json
     grep -qx "cube:2, broken, dead: $3" out || { cat out; fail "ps does not name what is dead"; }
     [ "$("$json_get" ps.json dead 0)" = "$3" ] || fail "nor does its JSON"
     tool_succeeds down --name breaking
     wait $reader
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 dead_already() {
@@ -175,11 +175,11 @@ dead_already() {
     tool_fails 2 '^ecube: node 3 is dead already$' kill --name broken 3
     tool_succeeds cut --name broken 0-1
     tool_fails 2 '^ecube: link 1-0 is dead already$' cut --name broken 1-0
-    wait_until 20 eval '"$ecube" ps --name broken 2>/dev/null | grep -q "dead: node 3, link 0-1"' || fail "ps"
+    wait_until eval '"$ecube" ps --name broken 2>/dev/null | grep -q "dead: node 3, link 0-1"' || fail "ps"
     tool_fails 2 '^ecube: link 3-1 is dead already$' cut --name broken 3-1
     tool_fails 2 '^ecube: node 3 is dead already$' kill --name broken 3
     tool_succeeds down --name broken
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 console_shows() {
@@ -187,16 +187,16 @@ console_shows() {
     "$ecube" console --name talking >console.out 2>&1 &
     sleep 1
     tool_succeeds load --name talking "$programs/arguments.elf" heard
-    wait_until 20 grep -qF '[1] node 1 of 2: [heard]' console.out || { cat console.out; fail "nothing on the console"; }
+    wait_until grep -qF '[1] node 1 of 2: [heard]' console.out || { cat console.out; fail "nothing on the console"; }
     tool_succeeds down --name talking
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 killed_server() {
     tool_succeeds up --name doomed --network cube:2
     for pid in $(processes ecube | grep -v cleanup | cut -d ' ' -f 1); do kill -9 "$pid"; done
-    wait_until 20 no_processes || fail "processes outlive the tool"
-    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
+    wait_until no_processes || fail "processes outlive the tool"
+    wait_until eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
     tool_fails 2 'machine' ps --name doomed
 }
 

@@ -17,7 +17,7 @@ debug() {
     tool_succeeds up --network cube:1 --name lab --patience 1h
     timeout -k 5 "$limit_seconds" gdb-multiarch -nx -batch -x commands "$misbehave" >gdb 2>&1 &
     gdb_pid=$!
-    wait_until 60 grep -q '^Breakpoint 1 at' gdb || { cat gdb; fail "no breakpoint"; }
+    wait_until grep -q '^Breakpoint 1 at' gdb || { cat gdb; fail "no breakpoint"; }
     tool load --name lab "$misbehave" "$what" 1 7
     ended=$status
     words >said

@@ -61,7 +61,7 @@ stays() {
     [ "$status" -eq 2 ] || fail "a link that is none is cut: status $status"
     grep -q 'node 1 has no host link: node 0 has that of its range' err || { cat err; fail "other words"; }
     tool_succeeds cut --name four host-4
-    wait_until 10 shows_broken || { cat out; fail "ps does not name the host link"; }
+    wait_until shows_broken || { cat out; fail "ps does not name the host link"; }
     # Nodes of other ranges answer; those behind the link have no way.
     [ "$(grep -c ' silent ' out)" -eq 2 ] || { cat out; fail "others than nodes 4 and 5 are silent"; }
     tool load --name four "$examples/hello.elf"

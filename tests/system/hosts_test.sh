@@ -128,7 +128,7 @@ start_sleepers() {
     computers oak elm
     "$ecube" run --hosts hosts --network cube:2 --json result "$programs/sleeper.elf" 0 >out 2>err &
     started=$!
-    wait_until 60 grep -q '^ecube: run: 0 of 4' err || { cat err; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: 0 of 4' err || { cat err; fail "it does not run"; }
 }
 
 nothing_runs() {
@@ -139,14 +139,14 @@ nothing_runs() {
 stopped() {
     computers oak elm
     sh -c 'trap - INT; exec "$@"' - setsid -w "$ecube" run --hosts hosts --network cube:2 "$programs/sleeper.elf" 0 >out 2>err &
-    wait_until 60 grep -q '^ecube: run: 0 of 4' err || { cat err; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: 0 of 4' err || { cat err; fail "it does not run"; }
     for pid in $(processes ecube | awk '$2 == "ecube" { print $1 }'); do
         ! tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q ' --hosts ' || victim=$pid
     done
     kill "-$1" "$victim"
     wait $!
     status=$?
-    wait_until 20 nothing_runs || { left_running; fail "processes stay"; }
+    wait_until nothing_runs || { left_running; fail "processes stay"; }
     [ "$status" -eq "$2" ] || { cat err; fail "status $status"; }
     rm -rf "$TMPDIR"/ompi.* # mpirun's own, which has had no time
 }
@@ -159,7 +159,7 @@ lost_agent() {
     kill -9 "$victim"
     wait "$started"
     status=$?
-    wait_until 20 nothing_runs || { left_running; fail "processes stay"; }
+    wait_until nothing_runs || { left_running; fail "processes stay"; }
     [ "$status" -eq 3 ] || { cat err; fail "status $status"; }
     [ "$(words | grep -c '^ecube: computer .*, nodes 2-3: its agent has ended, during run$')" -eq 1 ] || { cat err; fail "other words"; }
     ! words | grep -q 'mpirun\|^---\|^Primary' || { cat err; fail "words of mpirun"; }

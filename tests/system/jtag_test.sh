@@ -22,7 +22,7 @@ node() {
     qemu-system-arm $board_options "$@" -gdb "unix:sockets/n$number.stub,server=on,wait=off" \
         -qtest "unix:sockets/n$number.qtest,server=on,wait=off" -qtest-log none >"qemu$number" 2>&1 &
     node=$!
-    wait_until 30 test -S "sockets/n$number.qtest" || fail "no node $number"
+    wait_until test -S "sockets/n$number.qtest" || fail "no node $number"
 }
 
 # kernel_node NUMBER - one that runs the kernel, which waits for its neighbours.
@@ -39,11 +39,11 @@ serve() {
     "$jtag" --directory sockets --nodes "$@" --ram "$ram" --bus "$ram" \
         --bus "$gic,0x20000" --wake "$gic" --notices 3 3>pipe 2>said &
     served=$!
-    wait_until 30 grep -q '^ready$' notices || { cat said; fail "not ready"; }
+    wait_until grep -q '^ready$' notices || { cat said; fail "not ready"; }
 }
 
 told() {
-    wait_until 30 grep -q -- "$1" notices || { cat notices said; fail "nobody told '$1'"; }
+    wait_until grep -q -- "$1" notices || { cat notices said; fail "nobody told '$1'"; }
 }
 
 # gdb_says COMMAND... - one GDB from start to end; what it says is in `gdb`.
@@ -93,13 +93,13 @@ is_asleep() {
 asleep_in_wfi_steps() {
     kernel_node 0
     serve 1 --chain
-    wait_until 10 is_asleep || { cat gdb; fail "the node does not go to sleep"; }
+    wait_until is_asleep || { cat gdb; fail "the node does not go to sleep"; }
     gdb_says 'target remote sockets/n0.gdb' 'set $before = $pc' stepi 'print $pc == $before' stepi stepi detach ||
         { cat gdb; fail "GDB failed"; }
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "no step"; }
     gdb_says 'target remote sockets/n0.gdb' "print *(unsigned *)$(board_at GIC_DISTRIBUTOR 0xf2c)" detach
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "an interrupt is left pending"; }
-    wait_until 10 is_asleep || { cat gdb; fail "the node does not go to sleep again"; }
+    wait_until is_asleep || { cat gdb; fail "the node does not go to sleep again"; }
     openocd_says 'init; halt; step; step; resume' || { cat openocd; fail "OpenOCD failed"; }
     ! grep '^Error' openocd || fail "OpenOCD was not content"
     over "$node"
@@ -123,7 +123,7 @@ killed_gdb_leaves_the_node() {
     serve 1
     gdb_stays 'target remote sockets/n0.gdb' 'set $r0 = 0x1234' 'break *$pc' 'shell sleep 1000'
     told "node 0 halted gdb-multiarch (process $gdb)"
-    wait_until 30 grep -q '^Breakpoint 1' gdb.stays || fail "no breakpoint"
+    wait_until grep -q '^Breakpoint 1' gdb.stays || fail "no breakpoint"
     kill -9 "$gdb"
     told 'node 0 halted -$'
     gdb_says 'target remote sockets/n0.gdb' 'print/x $r0' detach
@@ -151,7 +151,7 @@ blank_node_is_told_to_run() {
     gdb_stays 'target remote sockets/n0.gdb' continue 'print/x $cpsr' stepi 'print/x $pc' detach
     told "node 0 lost gdb-multiarch (process $gdb)"
     kill -INT "$gdb"
-    wait_until 30 grep -q '^\$1 = 0x' gdb.stays || { cat gdb.stays; fail "it did not stop"; }
+    wait_until grep -q '^\$1 = 0x' gdb.stays || { cat gdb.stays; fail "it did not stop"; }
     told "node 0 lost gdb-multiarch (process $gdb)"
     kill -9 "$gdb"
     told 'node 0 lost -$'
@@ -264,7 +264,7 @@ ends_with_its_parent() {
     mkdir sockets
     for name in "$@"; do : >"sockets/$name"; done
     "$jtag" --directory sockets --nodes 2 --ram 0,1 --notices 1 | grep -q -m 1 '^ready$' || fail "not ready"
-    wait_until 30 test ! -e sockets/n0.gdb || fail "it stays"
+    wait_until test ! -e sockets/n0.gdb || fail "it stays"
 }
 
 # rejects PATTERN OPTION... - status 2 and one line that matches PATTERN.

@@ -13,8 +13,8 @@ wrapper() {
 }
 
 nothing_left() {
-    wait_until 20 no_processes || fail "left running: $(processes qemu-system) $(processes ecube)"
-    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "left lying: $(ls -A "$XDG_RUNTIME_DIR")"
+    wait_until no_processes || fail "left running: $(processes qemu-system) $(processes ecube)"
+    wait_until eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "left lying: $(ls -A "$XDG_RUNTIME_DIR")"
 }
 
 # The processes that hold a machine, or its cleanup process.
@@ -30,7 +30,7 @@ cleanup_process() {
 start_spinning() {
     "$ecube" run --network cube:1 "$@" "$misbehave" spin 0 >out 2>err &
     runner=$!
-    wait_until 60 grep -q 'run: 0 of 2' err || { cat err; fail "the program does not start"; }
+    wait_until grep -q 'run: 0 of 2' err || { cat err; fail "the program does not start"; }
 }
 
 wrapped() {
@@ -47,7 +47,7 @@ wrapped_node_dies() {
     wrapper 'qemu-system-arm "$@"; exit'
     tool_succeeds up --name wrapped --network cube:1 --qemu ./wrapper
     tool_succeeds kill --name wrapped 1
-    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the QEMU of the node that was killed lives"
+    wait_until eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the QEMU of the node that was killed lives"
     tool_succeeds down --name wrapped
     no_processes || fail "left running: $(processes qemu-system)"
 }
@@ -56,7 +56,7 @@ cleanup_killed() {
     start_spinning
     first=$(cleanup_process)
     kill -9 "$first" || fail "no cleanup process"
-    wait_until 20 eval '[ -n "$(cleanup_process)" ] && [ "$(cleanup_process)" != "$first" ]' || fail "no other cleanup process"
+    wait_until eval '[ -n "$(cleanup_process)" ] && [ "$(cleanup_process)" != "$first" ]' || fail "no other cleanup process"
     kill "-$1" $runner
     wait $runner 2>/dev/null
     nothing_left
@@ -76,7 +76,7 @@ both_killed() {
     tool_succeeds up --name doomed --network cube:1 --qemu ./wrapper
     # shellcheck disable=SC2046 -- one or two of them
     kill -9 $(cleanup_process) $(servers) || fail "no processes"
-    wait_until 20 eval '[ "$(process_count ecube)" -eq 0 ]' || fail "they live"
+    wait_until eval '[ "$(process_count ecube)" -eq 0 ]' || fail "they live"
     tool_fails 2 "no machine named 'doomed' is up" ps --name doomed
     nothing_left
 }
@@ -85,13 +85,13 @@ directory_removed() {
     tool_succeeds up --name lost --network cube:1
     timeout 60 "$ecube" load --name lost "$misbehave" spin 0 >load.out 2>load.err &
     loader=$!
-    wait_until 60 grep -q 'run: 0 of 2' load.err || fail "the program does not start"
+    wait_until grep -q 'run: 0 of 2' load.err || fail "the program does not start"
     "$@"
     wait $loader
     code=$?
     [ "$code" -eq 3 ] || fail "status $code of the load"
     grep -qx 'ecube: the machine ends: its directory was removed' load.err || { cat load.err; fail "no line about it"; }
-    wait_until 20 no_processes || fail "the machine outlives its directory"
+    wait_until no_processes || fail "the machine outlives its directory"
     tool_succeeds up --name lost --network cube:0
     tool_succeeds load --name lost "$arguments" again
     tool_succeeds down --name lost
@@ -107,7 +107,7 @@ name_taken_at_once() {
     tool_succeeds up --name lost --network cube:1
     remove_all
     tool_succeeds up --name lost --network cube:0
-    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the machine outlives its directory"
+    wait_until eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the machine outlives its directory"
     tool_succeeds load --name lost "$arguments" again
     tool_succeeds down --name lost
     nothing_left

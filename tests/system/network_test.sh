@@ -192,9 +192,9 @@ machine_that_is_up() {
     tool_succeeds list
     grep -q 'torus:3x4' out || { cat out; fail "list does not name the network"; }
     tool_succeeds kill --name grid 5
-    wait_until 20 is_told_dead || fail "nobody says that node 5 is dead"
+    wait_until is_told_dead || fail "nobody says that node 5 is dead"
     tool_succeeds down --name grid
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 waiting_programs_are_named() {

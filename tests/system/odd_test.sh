@@ -47,8 +47,8 @@ closed_streams() {
 
 reader_gone() {
     "$ecube" run --network cube:2 "$arguments" 2>err | head -n 1 >out
-    wait_until 20 no_processes || fail "processes outlive the reader"
-    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the reader"
+    wait_until no_processes || fail "processes outlive the reader"
+    wait_until eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the reader"
     [ "$(words | wc -l)" -eq 0 ] || { words; fail "words of complaint"; }
 }
 
@@ -84,12 +84,12 @@ start_loaded_machine() {
     tool_succeeds up --name shared --network cube:1
     "$ecube" load --name shared "$misbehave" spin 0 >load.out 2>load.err &
     loader=$!
-    wait_until 60 grep -q 'run: 0 of 2' load.err || fail "the program does not start"
+    wait_until grep -q 'run: 0 of 2' load.err || fail "the program does not start"
 }
 
 end_loaded_machine() {
     tool_succeeds down --name shared
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 two_loads() {
@@ -106,7 +106,7 @@ load_ended_by() {
     kill "-$1" $loader
     wait $loader
     [ $? -eq "$2" ] || fail "status"
-    wait_until 20 "$ecube" load --name shared "$arguments" again >out 2>err || { cat err; fail "the machine takes no program any more"; }
+    wait_until "$ecube" load --name shared "$arguments" again >out 2>err || { cat err; fail "the machine takes no program any more"; }
     end_loaded_machine
 }
 
@@ -123,7 +123,7 @@ many_ask() {
         [ "$(grep -c ' empty ' "ps.$i")" -eq 16 ] || { cat "ps.$i"; fail "ps $i of 12"; }
     done
     tool_succeeds down --name asked
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # More than the machine has room for are refused; none waits for ever, or runs and is told nothing.
@@ -132,28 +132,28 @@ too_many_listen() {
     for i in $(seq 40); do
         "$ecube" console --name heard >/dev/null 2>"listener.$i" &
     done
-    wait_until 30 eval '[ "$(cat listener.* | grep -c "too many tools")" -eq 8 ]' || fail "not 8 of 40 are refused"
+    wait_until eval '[ "$(cat listener.* | grep -c "too many tools")" -eq 8 ]' || fail "not 8 of 40 are refused"
     tool_fails 2 'too many tools are connected' ps --name heard
     tool_fails 2 'too many tools are connected' load --name heard "$arguments"
     tool_succeeds down --name heard
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # A machine whose boot nobody waits for any more ends.
 up_ended_by() {
     "$ecube" up --name doomed --network cube:4 >out 2>err &
     starter=$!
-    wait_until 60 grep -q 'boot: 0 of' err || fail "no boot"
+    wait_until grep -q 'boot: 0 of' err || fail "no boot"
     kill "-$1" $starter
     wait $starter
-    wait_until 60 no_processes || fail "the machine outlives ecube up"
+    wait_until no_processes || fail "the machine outlives ecube up"
 }
 
 no_text() {
     tool_succeeds up --name text --network cube:0
     tool_fails 2 'must be UTF-8' load --name text "$arguments" "$(printf '\377')"
     tool_succeeds down --name text
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 installs_with_spaces() {

@@ -63,7 +63,7 @@ openocd_stays() {
 
 # comes FILE - the one in the background has come so far.
 comes() {
-    wait_until 60 test -e "$1" || {
+    wait_until test -e "$1" || {
         cat stays
         fail "OpenOCD does not come to '$1'"
     }

@@ -53,7 +53,7 @@ openocd_and_gdb() {
     "$ecube" debug --name lab 0 -- -nx <commands >gdb.stays 2>&1 &
     gdb=$!
     exec 3>commands
-    wait_until 60 eval 'tool ps --name lab; grep -q "halted by gdb-multiarch" out' || { cat gdb.stays; fail "GDB does not come"; }
+    wait_until eval 'tool ps --name lab; grep -q "halted by gdb-multiarch" out' || { cat gdb.stays; fail "GDB does not come"; }
     refused gdb-multiarch 0 'halt'
     refused gdb-multiarch 0 'reset halt'
     refused gdb-multiarch 0 "program $kernel"

@@ -13,7 +13,7 @@ all_are='proc all_are {state} {
 
 # ps_says PATTERN - of the machine `lab`, at once or soon.
 ps_says() {
-    wait_until 20 ps_shows "$1" || { cat out err; fail "ps does not say '$1'"; }
+    wait_until ps_shows "$1" || { cat out err; fail "ps does not say '$1'"; }
 }
 
 ps_shows() {
@@ -126,11 +126,11 @@ garbage_on_the_chain() {
     intruder crowd 20 <crowd >crowd.out &
     crowd=$!
     exec 4>crowd
-    wait_until 60 grep -q ready deaf.out && wait_until 60 grep -q ready crowd.out || fail "no connections"
+    wait_until grep -q ready deaf.out && wait_until grep -q ready crowd.out || fail "no connections"
     timeout -k 5 60 "$ecube" openocd --name lab -- -c 'init; shutdown' >said 2>&1 && { cat said; fail "one client too many"; }
     exec 4>&-
     wait "$crowd"
-    wait_until 20 openocd_works || { cat said; fail "OpenOCD has no place"; }
+    wait_until openocd_works || { cat said; fail "OpenOCD has no place"; }
     exec 3>&-
     wait "$deaf"
     load_ends 0
@@ -152,7 +152,7 @@ noise_on_the_chain() {
     [ "$(process_count ecube-jtag)" -eq 1 ] || fail "it has ended"
     openocd_says lab "program_all $kernel verify"
     no_errors said
-    wait_until 60 "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
+    wait_until "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
     printed_sums 2 10
     tool_succeeds down --name lab
 }

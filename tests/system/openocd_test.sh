@@ -37,7 +37,7 @@ blank_nodes() {
     openocd_says lab "program_all $kernel verify"
     count_of 'programmed kernel.elf' $node_count
     limit_seconds=60
-    wait_until 60 "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
+    wait_until "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
     printed_sums $node_count 10
     tool_succeeds down --name lab
 }
@@ -48,7 +48,7 @@ programs_each() {
         openocd_says lab "targets $node; program $kernel verify reset"
         no_errors said
     done
-    wait_until 60 "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
+    wait_until "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
     printed_sums 2 10
     tool_succeeds down --name lab
 }
@@ -136,7 +136,7 @@ in_user_mode() {
 
 any_state() {
     tool_succeeds up --network cube:1 --jtag --name lab
-    wait_until 10 asleep || { cat said; fail "the node does not go to sleep"; }
+    wait_until asleep || { cat said; fail "the node does not go to sleep"; }
     no_errors said
     said '^pending 0x?0*$'
     in_fault_handler

@@ -201,7 +201,7 @@ nobody_takes_it() {
     tool_succeeds up --network cube:2 --name slow
     timeout -s KILL 100 "$ecube" load --name slow --output pipe "$leaves.elf" 100000 0 end >load.out 2>load.err &
     load=$!
-    wait_until 60 grep -q 'gather: 4 of 4' load.err || { cat load.err; fail "nothing has come"; }
+    wait_until grep -q 'gather: 4 of 4' load.err || { cat load.err; fail "nothing has come"; }
     timeout 20 "$ecube" ps --name slow >out || fail "ps waits for the pipe"
     tool_fails 2 'the machine is busy' load --name slow "$leaves.elf" 10 0 end
     kill -INT "$(pgrep -P $load)"

@@ -56,7 +56,7 @@ listener_ends() {
 
 ends() {
     tool_succeeds down --name lab
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 # What only looks, or debugs, in a machine whose node 0 lives.
@@ -75,7 +75,7 @@ begins_to_boot() {
     chmod +x wrapper
     "$ecube" up --network cube:2 --jtag --patience 1h --name lab --qemu ./wrapper >up.out 2>&1 &
     starter=$!
-    wait_until 60 eval '[ -n "$(node_process 0)" ] && tool list && grep -q booting out' || { cat up.out; fail "it does not boot"; }
+    wait_until eval '[ -n "$(node_process 0)" ] && tool list && grep -q booting out' || { cat up.out; fail "it does not boot"; }
 }
 
 booting() {
@@ -96,7 +96,7 @@ starting() {
     chmod +x wrapper
     "$ecube" up --network cube:1 --jtag --patience 1h --name lab --qemu ./wrapper >up.out 2>&1 &
     starter=$!
-    wait_until 60 eval 'tool list && grep -q booting out' || { cat up.out; fail "it does not boot"; }
+    wait_until eval 'tool list && grep -q booting out' || { cat up.out; fail "it does not boot"; }
     answers 0 'core.0: node 0' core --name lab 0
     wait "$starter" || { cat up.out; fail "it does not come up"; }
     ends
@@ -106,7 +106,7 @@ interrupted_boot() {
     begins_to_boot
     kill -9 "$starter"
     wait "$starter"
-    wait_until 60 no_processes || fail "the machine boots on"
+    wait_until no_processes || fail "the machine boots on"
 }
 
 idle() {
@@ -117,7 +117,7 @@ idle() {
     answers 0 'node 3 of 4: \[word\]' load --name lab "$programs/arguments.elf" word
     tool_succeeds cut --name lab 0-1
     tool_succeeds kill --name lab 3
-    wait_until 20 eval 'tool list; grep -q broken out' || fail "it is not broken"
+    wait_until eval 'tool list; grep -q broken out' || fail "it is not broken"
     answers 2 'is broken' load --name lab "$programs/arguments.elf"
     answers 2 'dead already' kill --name lab 3
     ends
@@ -144,7 +144,7 @@ loading() {
     kill -STOP "$(node_process 3)" || fail "no node 3"
     "$ecube" load --name lab "$programs/arguments.elf" >load.out 2>&1 &
     loader=$!
-    wait_until 60 grep -q '^ecube: download: ' load.out || { cat load.out; fail "it does not load"; }
+    wait_until grep -q '^ecube: download: ' load.out || { cat load.out; fail "it does not load"; }
     busy
 }
 
@@ -152,7 +152,7 @@ running() {
     machine_up
     "$ecube" load --name lab "$misbehave" spin 0 7 >load.out 2>&1 &
     loader=$!
-    wait_until 60 grep -q '^ecube: run: ' load.out || { cat load.out; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: ' load.out || { cat load.out; fail "it does not run"; }
     busy
 }
 
@@ -172,7 +172,7 @@ ending() {
     "$ecube" down --name lab >down.out 2>&1 7>&- &
     ender=$!
     control=$(find "$XDG_RUNTIME_DIR" -name control)
-    wait_until 60 [ ! -e "$control" ] || fail "it does not end"
+    wait_until [ ! -e "$control" ] || fail "it does not end"
     answers 0 'no machine is up' list
     answers 2 "a machine named 'lab' is just starting or ending" up --network cube:1 --name lab
     for words in ps 'ps --links' top console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd; do
@@ -188,7 +188,7 @@ stopped() {
     machine_up
     holder=$(server)
     kill -STOP "$holder"
-    wait_until 20 grep -q ') T' "/proc/$holder/stat"
+    wait_until grep -q ') T' "/proc/$holder/stat"
     answers 0 '^lab .* silent ' list
     all_answer 3 "the machine does not answer: its process $holder is stopped" \
         ps top console down "load $programs/arguments.elf" 'cut 0-1' 'kill 3' 'debug 0' 'core 0' openocd
@@ -202,7 +202,7 @@ stopped_amid_a_load() {
     machine_up
     "$ecube" load --name lab "$misbehave" spin 0 7 >load.out 2>&1 &
     loader=$!
-    wait_until 60 grep -q '^ecube: run: ' load.out || { cat load.out; fail "it does not run"; }
+    wait_until grep -q '^ecube: run: ' load.out || { cat load.out; fail "it does not run"; }
     holder=$(server)
     kill -STOP "$holder"
     wait "$loader"

@@ -37,7 +37,7 @@ every_way() {
     tool_succeeds up --name waiting --network cube:3
     "$ecube" load --name waiting "$programs/waiter.elf" >load.out 2>load.err &
     loader=$!
-    wait_until 60 waits_are_told || { cat out load.err; fail "other words"; }
+    wait_until waits_are_told || { cat out load.err; fail "other words"; }
     json_says 0 send wait kind
     json_says 0 7 wait peer
     json_says 0 1 wait tag
@@ -56,7 +56,7 @@ every_way() {
     json_says 6 4 collective peer
     tool_succeeds down --name waiting
     wait $loader
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 circle_through_barrier() {

@@ -24,7 +24,7 @@ loaded() {
     : >load.err
     timeout -s KILL 100 "$ecube" load --name meets "$regions" "$@" >load.out 2>load.err &
     loader=$!
-    wait_until 30 grep -q 'run: 0 of' load.err || { cat load.err; fail "the programs do not run"; }
+    wait_until grep -q 'run: 0 of' load.err || { cat load.err; fail "the programs do not run"; }
 }
 
 # over STATUS - so the load ends.
@@ -128,7 +128,7 @@ who_does_not_come_is_named() {
     may_time_out=1
     tool_fails 124 '^ecube: scatter does not come about within --timeout: rank 1 does not wait at region data: rank 1 sleeps for' \
         scatter data --name meets --common in --timeout 500ms
-    wait_until 30 shown || { cat out; fail "ps does not say where programs wait"; }
+    wait_until shown || { cat out; fail "ps does not say where programs wait"; }
     "$ecube" scatter data --name meets --common in --quiet >first 2>&1 &
     first=$!
     sleep 0.2
@@ -152,7 +152,7 @@ shown() {
 a_load_says_what_it_waits_for() {
     machine cube:1
     loaded 100
-    wait_until 30 grep -q "2 programs wait at region data, for 'ecube scatter data' or 'ecube gather data'" load.err ||
+    wait_until grep -q "2 programs wait at region data, for 'ecube scatter data' or 'ecube gather data'" load.err ||
         { cat load.err; fail "nothing is said"; }
     goodbye
     may_time_out=1
@@ -185,7 +185,7 @@ who_had_ended() {
     text 100 >in
     machine cube:2
     loaded 100 ends 0
-    wait_until 30 ended || fail "it does not end"
+    wait_until ended || fail "it does not end"
     tool_fails 2 'the program of node 1 \(rank 1\) has ended|no program runs' scatter data --name meets --common in
     over 124
     grep -q 'the programs that still run wait for ever: 1 of 4 have ended' load.err || { cat load.err; fail "words"; }

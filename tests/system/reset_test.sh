@@ -25,7 +25,7 @@ troubled_frames() {
 start_traffic() {
     "$ecube" load --json traffic --name lab "$exchange" $(yes 60000 | head -n 1000) >printed 2>load_err &
     loader=$!
-    wait_until 60 grep -q 'run: 0 of' load_err || { cat load_err; fail "the exchange does not begin"; }
+    wait_until grep -q 'run: 0 of' load_err || { cat load_err; fail "the exchange does not begin"; }
 }
 
 # traffic_ends_with PATTERN - and status 3, with a line about the reset.
@@ -55,7 +55,7 @@ halts_at_reset() {
     state_is booting || { "$ecube" list; fail "the machine does not boot"; }
     openocd_says lab 'init; all resume'
     exchanges_right 1000
-    wait_until 10 grep -q 'up again' shown || { cat shown; fail "a console does not hear of the boot"; }
+    wait_until grep -q 'up again' shown || { cat shown; fail "a console does not hear of the boot"; }
     tool_succeeds down --name lab
     wait $shower
     grep -q 'all 4 nodes were reset' shown || { cat shown; fail "a console does not hear of the reset"; }
@@ -95,7 +95,7 @@ programs_twice() {
     tool_succeeds up --network cube:2 --blank --jtag --name lab
     for round in 1 2; do
         openocd_says lab "init; program_all $kernel verify"
-        wait_until 60 state_is whole || { "$ecube" list; fail "the machine does not boot in round $round"; }
+        wait_until state_is whole || { "$ecube" list; fail "the machine does not boot in round $round"; }
         exchanges_right 1000
     done
     openocd_says lab 'init; reset run'
@@ -106,7 +106,7 @@ programs_twice() {
 stays_broken() {
     tool_succeeds up --network cube:2 --jtag --name lab
     tool_succeeds cut --name lab 0-1
-    wait_until 10 state_is broken || fail "the machine is not broken"
+    wait_until state_is broken || fail "the machine is not broken"
     openocd_says lab 'init; reset run'
     tool_fails 2 'broken' load --name lab "$counter"
     tool_succeeds down --name lab

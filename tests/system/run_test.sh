@@ -59,7 +59,7 @@ nothing_is_left_for_the_next() {
     tool_succeeds load --name secret "$programs/secret.elf" leave
     tool_succeeds load --name secret "$programs/secret.elf" look
     tool_succeeds down --name secret
-    wait_until 20 no_processes || fail "processes outlive ecube down"
+    wait_until no_processes || fail "processes outlive ecube down"
 }
 
 heap_is_whole() {

@@ -158,7 +158,7 @@ a_machine_is_shown_in_few_columns() {
     tool_succeeds up --name a-name-of-24-characters- --network torus:2x2x2
     "$ecube" load "$programs/waiter.elf" >load.out 2>load.err &
     loader=$!
-    wait_until 60 in_a_collective
+    wait_until in_a_collective
     for columns in 80 50; do
         for verb in list ps; do
             "$screen" -c $columns -- "$ecube" $verb >out || fail "$verb failed"

@@ -50,13 +50,13 @@ every_phase_answers() {
     [ "$("$json_get" before.json traffic run_us)" = null ] || fail "a model time without a run"
     "$ecube" load --name lab "$programs/waiter.elf" >load.out 2>load.err &
     loader=$!
-    wait_until 60 eval 'tool ps --name lab && grep -q "waits in broadcast" out' || fail "the programs do not wait"
+    wait_until eval 'tool ps --name lab && grep -q "waits in broadcast" out' || fail "the programs do not wait"
     tool_succeeds ps --links --json running.json
     [ "$(rows_of_links out)" -eq 28 ] || { cat out; fail "not all links of programs that run"; }
     ! grep -E '.{101}' out || fail "lines of more than 100 columns"
     [ "$("$json_get" running.json traffic answers_cut)" -eq 0 ] || fail "answers were cut off"
     tool_succeeds kill 3
-    wait_until 60 eval 'tool ps --links && grep -q "dead: node 3" out' || { cat out; fail "the death is not told"; }
+    wait_until eval 'tool ps --links && grep -q "dead: node 3" out' || { cat out; fail "the death is not told"; }
     [ "$(rows_of_links out)" -gt 14 ] && ! links out | grep -q '^3 ' || { cat out; fail "other nodes' links are not told"; }
     tool_succeeds top --count 1
     grep -q "dead: node 3" out || { cat out; fail "top does not tell of it"; }
@@ -76,7 +76,7 @@ top_is_the_same_redrawn() {
     ! grep -E '\\$' out || fail "lines are wider than the terminal"
     "$ecube" top --interval 200ms >top.out 2>top.err &
     top=$!
-    wait_until 60 eval '[ "$(grep -c "node port" top.out)" -ge 2 ]' || fail "it shows nothing"
+    wait_until eval '[ "$(grep -c "node port" top.out)" -ge 2 ]' || fail "it shows nothing"
     tool_succeeds down
     wait $top || { cat top.err; fail "its machine's end is an error"; }
     tool top
