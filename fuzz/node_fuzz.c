@@ -163,19 +163,20 @@ static const uint8_t *wanted_part(uint32_t *bytes)
     static struct plan_cache *caches[2][2];
     static const struct profile profiles[2] = {{0}, {.ports = PORTS_ALL}};
     bool all = clock_all_ports(&world.node->router.profile);
-    const struct network *network = &world.node->router.network;
+    struct network network = world.node->router.network;
     const struct plan_need *need = &world.node->engine.store.need;
-    struct plan_cache **cache = &caches[network->kind == NETWORK_CUBE][all];
+    struct plan_cache **cache = &caches[network.kind == NETWORK_CUBE][all];
     struct plan_request request = {
         .operation = need->operation, .root = need->root, .bytes = need->bytes, .type = need->type};
     const char *words;
     int status;
 
-    if (network->nodes != 1u << WORLD_DIMS || node_id(world.node) >= network->nodes) {
+    if (network.nodes != 1u << WORLD_DIMS || node_id(world.node) >= network.nodes) {
         return NULL;
     }
+    network.map = NULL; /* it is the node's own, and changes under a cache that outlives the world */
     if (!*cache) {
-        *cache = plan_cache_make(network, &profiles[all]);
+        *cache = plan_cache_make(&network, &profiles[all]);
     }
     return plan_cache_part(*cache, &request, node_id(world.node), bytes, &status, &words);
 }
