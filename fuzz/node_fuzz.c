@@ -174,7 +174,7 @@ static const uint8_t *wanted_part(uint32_t *bytes)
     if (network.nodes != 1u << WORLD_DIMS || node_id(world.node) >= network.nodes) {
         return NULL;
     }
-    network.map = NULL; /* it is the node's own, and changes under a cache that outlives the world */
+    network.map = NULL; /* the node's own, which changes under a cache that outlives the world */
     if (!*cache) {
         *cache = plan_cache_make(&network, &profiles[all]);
     }

@@ -152,12 +152,9 @@ static bool is_repair(const struct node *node, const struct offer_body *offer)
 
 /* What an offer says; all else begins anew. The number goes from 255 on to 1: 0 is that there was
  * none yet (report.c). */
-static void take_offer(struct node *node, uint32_t from, const struct offer_body *offer)
+static void take_offer(struct load *load, uint32_t from, const struct offer_body *offer)
 {
-    struct load *load = &node->load;
-
     *load = (struct load){.from = from,
-                          .self = node->router.id,
                           .name = offer->name,
                           .number = (uint8_t)(load->number % UINT8_MAX + 1),
                           .count = offer->count,
@@ -185,6 +182,7 @@ static void forget_program(struct node *node)
     message_reset(node);
     gather_reset(node);
     router_reset_clocks(&node->router);
+    router_keep_identity(&node->router);
     link_counters_begin(&node->router, node->load.generation);
     node->clock_ns = 0;
     node->console_sent = node->console_taken = 0;
@@ -234,7 +232,7 @@ void load_offer(struct node *node, const struct notice *notice)
     /* A START that came in this same step is void: the program that it is for is overwritten from
      * here. */
     node->start_due = false;
-    take_offer(node, from, &offer);
+    take_offer(load, from, &offer);
     /* The parent goes on with its other children; the host hears from this node why it has no
      * program. */
     if (!has_room(node, &offer)) {
@@ -305,7 +303,7 @@ static void take_list_slice(struct node *node)
     if (load->state == LOAD_RECEIVING && load->parcel_bytes > 0) {
         pipeline_begin(node);
     } else {
-        load->come = load_cursor_at(node, load->self, load->count);
+        load->come = load_cursor_at(node, node->router.id, load->count);
     }
 }
 
@@ -365,7 +363,7 @@ static uint32_t kept(const struct node *node)
 
 uint32_t load_child(const struct node *node)
 {
-    return node->load.self + kept(node);
+    return node->router.id + kept(node);
 }
 
 /* Offers its next child what it is to get. Repeated until it has an answer. */
@@ -460,8 +458,8 @@ static bool answers_offer(const struct node *node, const struct answer *answer)
     const struct load *load = &node->load;
 
     return (load->state == LOAD_SENDING || load->state == LOAD_PIPING) &&
-           answer->name == load->name && answer->src > load->self &&
-           answer->src - load->self < load->count;
+           answer->name == load->name && answer->src > node->router.id &&
+           answer->src - node->router.id < load->count;
 }
 
 /* It counts only from the child that is served now, while it is asked. */

@@ -14,24 +14,17 @@
 #include "node/state.h"
 #include "wire/load.h"
 
-/* The table of the load; NULL: it has none. */
-static const uint8_t *load_table(const struct node *node)
-{
-    return node->load.map_bytes ? program_memory(node, node->load.map, node->load.map_bytes) : NULL;
-}
-
-/* The table of the network that this node is in. When the host has told another network since the
- * load, the table is not of that: it may be too short. */
+/* The table; NULL: the load has none. */
 static const uint8_t *table_of(const struct node *node)
 {
-    return node->router.network.map ? load_table(node) : NULL;
+    return node->load.map_bytes ? program_memory(node, node->load.map, node->load.map_bytes) : NULL;
 }
 
 struct load_map_fault map_take(struct node *node)
 {
     struct load_map_fault fault = {LOAD_MAP_RIGHT, 0, 0, 0};
     struct load_map map;
-    const uint8_t *table = load_table(node);
+    const uint8_t *table = table_of(node);
     uint32_t nodes = node->router.network.nodes;
 
     node->router.network.map = NULL;

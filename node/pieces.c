@@ -78,7 +78,7 @@ static struct load_run find_run(const struct node *node, const struct load_list 
 {
     const struct load *load = &node->load;
     uint8_t *free_memory = memory_at(node, load->top) + load->list_bytes;
-    uint32_t rank = node->load.self;
+    uint32_t rank = node->router.id;
 
     for (; cursor->segment < load->to_segment; cursor->segment++, cursor->done = 0) {
         struct load_piece all = load_piece(list, cursor->segment, rank, load->count);
@@ -121,7 +121,7 @@ struct load_cut load_cut_of(const struct node *node)
     const struct load *load = &node->load;
 
     return (struct load_cut){.head = load->head,
-                             .count = node->load.self - load->head + load->count,
+                             .count = node->router.id - load->head + load->count,
                              .bytes = load->parcel_bytes,
                              .from = load->from_segment,
                              .to = load->to_segment};
@@ -146,11 +146,11 @@ static struct division divide(const struct node *node, const struct load_list *l
                               const struct load_slice *slice)
 {
     struct load_cut cut = load_cut_of(node);
-    struct load_piece all = load_slice_part(list, &cut, slice, node->load.self);
+    struct load_piece all = load_slice_part(list, &cut, slice, node->router.id);
     struct division division = {.from = all.from, .bytes = (uint32_t)all.bytes};
 
-    if (find_own(list, slice->segment, node->load.self, &division.own)) {
-        division.own_from = load_piece(list, slice->segment, node->load.self, 1).from;
+    if (find_own(list, slice->segment, node->router.id, &division.own)) {
+        division.own_from = load_piece(list, slice->segment, node->router.id, 1).from;
         division.own_end = division.own_from + division.own.bytes;
         uint64_t own = division.own_end > all.from ? division.own_end - all.from : 0;
         own = own < all.bytes ? own : all.bytes;
@@ -224,7 +224,7 @@ uint32_t load_own_from(const struct node *node, uint32_t index)
 
     for (; index < node->load.to_segment; index++) {
         struct load_segment segment = load_segment_at(&list, index);
-        if (covers(&segment, node->load.self)) {
+        if (covers(&segment, node->router.id)) {
             break;
         }
     }
@@ -239,7 +239,7 @@ struct load_run load_own_place(const struct node *node, uint32_t index, const ui
     while (load_segment_at(&list, index).flags & LOAD_SAME) {
         index--;
     }
-    CHECK(find_own(&list, index, node->load.self, &first));
+    CHECK(find_own(&list, index, node->router.id, &first));
     *came = memory_at(node, first.address);
     return (struct load_run){memory_at(node, segment.address), segment.bytes};
 }
@@ -293,7 +293,7 @@ static bool take_places(struct node *node, const struct load_list *list)
 
     for (uint32_t i = 0; i < list->segments; i++) {
         struct load_segment segment = load_segment_at(list, i);
-        if (!covers(&segment, node->load.self)) {
+        if (!covers(&segment, node->router.id)) {
             continue;
         }
         if (segment.address < base || segment.address > load->top ||
@@ -322,7 +322,7 @@ static uint64_t others_bytes(const struct node *node, const struct load_list *li
 
     for (uint32_t i = load->from_segment; i < load->to_segment; i++) {
         if (!(load_segment_at(list, i).flags & LOAD_SAME) &&
-            find_own(list, i, node->load.self, &own)) {
+            find_own(list, i, node->router.id, &own)) {
             data -= own.bytes;
         }
     }
@@ -345,7 +345,7 @@ static uint64_t first_bytes(const struct node *node, const struct load_list *lis
     struct load_cut cut = load_cut_of(node);
     struct load_walk walk = load_walk_at(&cut);
 
-    return cut.bytes > 0 ? load_parcel_pass(list, &cut, &walk, node->load.self) : data;
+    return cut.bytes > 0 ? load_parcel_pass(list, &cut, &walk, node->router.id) : data;
 }
 
 /* Free memory for what is only passed on: all of it, or slots for as many parcels as there are, up
@@ -377,9 +377,9 @@ int load_take_list(struct node *node)
         !list_fits(node, &list)) {
         return E_FORMAT;
     }
-    struct load_program program = load_program_of(&list, node->load.self);
+    struct load_program program = load_program_of(&list, node->router.id);
     uint64_t data =
-        load_data_bytes(&list, load->from_segment, load->to_segment, node->load.self, load->count);
+        load_data_bytes(&list, load->from_segment, load->to_segment, node->router.id, load->count);
     if (first_bytes(node, &list, data) != load->message_bytes - load->list_bytes) {
         return E_FORMAT;
     }

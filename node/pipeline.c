@@ -72,8 +72,8 @@ static void come(struct node *node, uint64_t done_ns)
     pipeline->parcels[pipeline->came % PARCELS_HELD] = pipeline->take.parcel;
     pipeline->coming = true;
     pipeline->granted = pipeline->grant_due = false;
-    load_parcel_pass(&list, &cut, &pipeline->take, node->load.self);
-    pipeline->take_bytes = load_parcel_find(&list, &cut, &pipeline->take, node->load.self);
+    load_parcel_pass(&list, &cut, &pipeline->take, node->router.id);
+    pipeline->take_bytes = load_parcel_find(&list, &cut, &pipeline->take, node->router.id);
 }
 
 void pipeline_begin(struct node *node)
@@ -85,7 +85,7 @@ void pipeline_begin(struct node *node)
 
     *pipeline = (struct pipeline){.take = start,
                                   .give = start,
-                                  .in = parcel_cursor_at(&start, node->load.self, 0),
+                                  .in = parcel_cursor_at(&start, node->router.id, 0),
                                   .gives = node->load.count > 1};
     if (pipeline->gives) {
         pipeline->give_bytes = load_parcel_pass(&list, &cut, &start, load_child(node));
@@ -129,7 +129,7 @@ void pipeline_open(struct node *node, unsigned port, const uint8_t *packet)
         router_refuse(&node->router, port, E_REFUSED);
         return;
     }
-    pipeline->in = parcel_cursor_at(&pipeline->take, node->load.self, place);
+    pipeline->in = parcel_cursor_at(&pipeline->take, node->router.id, place);
     struct load_run run = parcel_next_run(node, &pipeline->in);
     struct circuit_sink sink = {.data = run.at,
                                 .room = run.bytes,

@@ -160,9 +160,6 @@ struct load {
     uint8_t feeds_used; /* of `feeds` */
     uint16_t from_segment, to_segment; /* as in OFFER: those of the list that are sent */
     uint32_t from, name;
-    /* This node's number when that was offered: what it holds is laid out for that, whoever the
-     * host says later that it is. */
-    uint32_t self;
     uint32_t count; /* nodes of the block of ranks that came here, this one first */
     uint32_t left;  /* those of them, this one first, that have not gone to a child */
     uint32_t list_bytes, message_bytes;

@@ -145,7 +145,7 @@ static void judge(struct router *router, unsigned port)
 }
 
 /* The host knows who is at its links; what a neighbour makes of its own number is believed until
- * the host speaks. */
+ * the host speaks. From the first download on the number stays. */
 void identity_take(struct router *router, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
@@ -163,7 +163,7 @@ void identity_take(struct router *router, unsigned port)
     }
     bool taught = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);
     struct network network;
-    if (taught && network_of(hello, &network)) {
+    if (taught && !router->identity_kept && network_of(hello, &network)) {
         uint32_t id = implied_id(&network, port, hello);
         if (id != ID_UNKNOWN && id != router->id &&
             (hello->role == ROLE_HOST || fits(router, &network, id))) {

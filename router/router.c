@@ -483,6 +483,11 @@ void router_reset_clocks(struct router *router)
     due_schedule_moved(router);
 }
 
+void router_keep_identity(struct router *router)
+{
+    router->identity_kept = true;
+}
+
 void router_kill_port(struct router *router, unsigned port, int reason)
 {
     channel_kill(&router->ports[port].channel, &router->due, (uint8_t)reason);

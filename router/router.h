@@ -156,6 +156,10 @@ bool router_schedule_carried(const struct router *router);
  * start. */
 void router_reset_clocks(struct router *router);
 
+/* From here on this node stays who it is: a link whose other end says otherwise leads to a wrong
+ * place. A program is laid out, and circuits are open, for one number in one network. */
+void router_keep_identity(struct router *router);
+
 /* The host: the silence of its links until now does not count. A debugger has stopped a node. */
 void router_forgive(struct router *router, uint64_t now_us);
 

@@ -89,9 +89,10 @@ struct router {
     uint32_t id;
     uint8_t role;
     bool payload_checked;
-    bool setup_due;   /* an OPEN may pass that could not before */
-    bool setup_short; /* one could not pass for want of room on its channel */
-    bool links_freed; /* circuits have drained from a link: another may be set up over it */
+    bool identity_kept; /* id, network and profile stay: something has been laid out for them */
+    bool setup_due;     /* an OPEN may pass that could not before */
+    bool setup_short;   /* one could not pass for want of room on its channel */
+    bool links_freed;   /* circuits have drained from a link: another may be set up over it */
     uint8_t slots_queued;
     /* sources without an answer, oldest first: all to one node over one link */
     uint8_t opening[CIRCUITS_MAX], opening_count;
