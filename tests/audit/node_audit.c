@@ -108,10 +108,11 @@ void audit_node(const struct node *node, const struct audit_before *before)
          "region_due", "a region is waited for, or hashed");
     need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
          "its program is over");
-    /* of a program that has just exited nothing has been said yet */
+    /* of a program that has just exited nothing has been said yet; and a link that has died at the
+     * end of the step has given slots back, for which the node comes again: a notice waits */
     need(node,
          !entry_is_due(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
-             node->due & REPORT_DUE_EXIT,
+             node->due & REPORT_DUE_EXIT || router_noticed(&node->router),
          "an ENTER or ENTERED", "it is owed, and there are slots");
     need(node, node->engine.look_due || !collective_may_move(&node->engine), "look_due",
          "the entry or the store has something to do");
