@@ -374,7 +374,7 @@ test-all: $(TEST_NEEDS) $(if $(MPI),$(B)/ecube-sim-mpi)
 
 ## what goes over several processes and computers, a part of test-all (needs packages-cluster.txt)
 test-cluster: $(SYSTEM_NEEDS) $(B)/ecube-agent $(B)/ecube-sim-mpi
-	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster|hosts|sim_mpi)_'
+	@ECUBE_TESTS=all QEMU_TEST= tests/run $(B) '^system/(agent|cluster|hosts|sim_mpi|slurm)_'
 
 ## defects that are put in, one by one, each of which make test must find (tests/mutations/)
 mutations: all
