@@ -18,7 +18,7 @@ struct symbols *symbols_open(const char *elf_path)
 
 void symbols_close(struct symbols *symbols)
 {
-    CHECK(symbols);
+    (void)symbols;
 }
 
 unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol_place *places,

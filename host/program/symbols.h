@@ -38,7 +38,7 @@ struct symbol_frame {
 
 /* NULL when the file cannot be read. */
 struct symbols *symbols_open(const char *elf_path);
-void symbols_close(struct symbols *symbols);
+void symbols_close(struct symbols *symbols); /* NULL: nothing */
 
 /* The function at an address, and before it those that were inlined there, innermost first; how
  * many they are, 0 when nothing is known. */
