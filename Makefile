@@ -207,7 +207,7 @@ SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c argument
 	thread.c traffic.c waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
-SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c trace_events.c)
+SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c native_run.c plan_replay.c screen.c seals.c slow_cable.c trace_events.c)
 # What of them is for any processor, and is made for this computer, too; and what is made for it alone.
 NATIVE_TWINS := $(call in,tests/system/programs,aborter.c arguments.c collectives.c counter.c data.c filer.c formats.c heap.c hops.c leaves.c \
 	mathematics.c messages.c mirrors.c misbehave.c mistakes.c parallel.c places.c regions.c short_blocks.c sizes.c taker.c talker.c thread.c traffic.c window.c)

@@ -10,13 +10,6 @@ whole=$build/ecube
 agent=$build/ecube-agent-checked
 exchange=$examples/complete_exchange.elf
 
-# What of a run model time decides: the program's table without its wall time, and the download.
-told_times() {
-    grep -E '^ +[0-9]+ +[0-9]+ +[0-9.]+ ' "$1" | awk '{ print $1, $2, $3, $4, $5, $NF }'
-    "$json_get" "$2" download model_us
-    "$json_get" "$2" download predicted_us
-}
-
 # same_times OPTION... - of two agents; the second message is as long as one can be.
 same_times() {
     agents_succeed 2 "$@" --json many "$exchange" 16 65536

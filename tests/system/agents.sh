@@ -18,6 +18,7 @@ root_port() {
 }
 
 # start_agent RANK SIZE ARGUMENT... - in the background, its words in said.RANK (rank 0: out, err); leaves its process in $started.
+# With $on and $root_at elsewhere, and rank 0 there.
 start_agent() {
     rank=$1 size=$2
     shift 2
@@ -26,8 +27,9 @@ start_agent() {
     0) out=out err=err ;;
     *) out=said.$rank err=said.$rank ;;
     esac
-    ECUBE_RANK=$rank ECUBE_SIZE=$size ECUBE_ROOT=127.0.0.1:$(root_port) \
-        timeout -k 5 "$limit_seconds" "$agent" --key-file "${key-key}" "$@" >"$out" 2>"$err" &
+    # shellcheck disable=SC2086 -- words
+    ECUBE_RANK=$rank ECUBE_SIZE=$size ECUBE_ROOT=${root_at-127.0.0.1:$(root_port)} \
+        timeout -k 5 "$limit_seconds" ${on-} "$agent" --key-file "${key-key}" "$@" >"$out" 2>"$err" &
     started=$!
 }
 
@@ -89,12 +91,22 @@ process_of() {
     done
 }
 
-# download_is_that_of_one NETWORK NODES - the JSON file `many` has all nodes, and the times of the download to one computer.
-download_is_that_of_one() {
-    tool_succeeds run --network "$1" --json one "$exchange" 16 1000
-    for key in model_us predicted_us; do
-        "$json_get" one download $key >one.$key
-        "$json_get" many download $key | cmp - one.$key || fail "the download's $key differs"
-    done
-    [ "$("$json_get" many exits length)" -eq "$2" ] || fail "--json has not all nodes"
+# What of a run model time decides: the program's table without its wall time, and the download.
+told_times() {
+    grep -E '^ +[0-9]+ +[0-9]+ +[0-9.]+ ' "$1" | awk '{ print $1, $2, $3, $4, $5, $NF }'
+    "$json_get" "$2" download model_us
+    "$json_get" "$2" download predicted_us
+}
+
+# times_are_those_of_one NETWORK BYTES... - what `err` and the JSON file `many` have of a run of the complete exchange, on all
+# nodes, is what one computer tells.
+times_are_those_of_one() {
+    network=$1
+    shift
+    told_times err many >many.times
+    tool_succeeds run --network "$network" --json one "$exchange" "$@"
+    told_times err one >one.times
+    [ "$(wc -l <one.times)" -eq $(($# + 2)) ] || { cat one.times; fail "not all times are there"; }
+    cmp one.times many.times || { cat one.times many.times; fail "other times"; }
+    [ "$("$json_get" many exits length)" -eq "$("$json_get" one exits length)" ] || fail "--json has not all nodes"
 }

@@ -3,10 +3,15 @@
 # computers, which are network namespaces with a cable between.
 # tier: long
 # class: waits
+
+# Without root as that of a user namespace, where one may be made.
+[ "$(id -u)" -eq 0 ] || ! unshare -r true 2>/dev/null || exec unshare -r sh "$0" "$@"
 . tests/system/testing.sh
 . tests/system/agents.sh
 
 exchange=$examples/complete_exchange.elf
+slow_cable=$build/tests/slow_cable
+root_at=10.77.0.1:7000 # where rank 0 listens
 
 # mpi SIZE ARGUMENT... - `ecube agent` so many times; leaves out, err and status.
 mpi() {
@@ -21,7 +26,7 @@ mpi() {
 same_times() {
     mpi 4 --network cube:4 --stdin none --json many "$exchange" 16 1000 # mpirun's standard input is a pipe
     [ "$status" -eq 0 ] || { cat err; fail "status $status"; }
-    download_is_that_of_one cube:4 16
+    times_are_those_of_one cube:4 16 1000
 }
 
 status_passes() {
@@ -69,16 +74,20 @@ process_of_pmix() {
     done
 }
 
-# make_computers - two, each with its end of a cable; `on_0` and `on_1` enter them.
+# make_computers [DELAY_MS KBIT_S] - oak and elm, with a cable between, a slow one if that is said; `on_0` and `on_1` enter them.
 make_computers() {
+    holders=
     for number in 0 1; do
-        unshare -n sleep "$limit_seconds" &
-        eval "computer_$number=$!"
+        name=$(echo oak elm | cut -d ' ' -f $((number + 1)))
+        cat /proc/sys/kernel/random/uuid >"$name.boot"
+        unshare -nmu sh -c 'hostname "$1" && mount --bind "$1.boot" /proc/sys/kernel/random/boot_id && exec sleep "$2"' - \
+            "$name" "$limit_seconds" &
+        holders="$holders $!"
+        eval "on_$number='nsenter -t $! -n -m -u --wd=.'"
     done
-    holders="$computer_0 $computer_1"
     wait_until apart || fail "no namespaces"
-    on_0="nsenter -t $computer_0 -n" on_1="nsenter -t $computer_1 -n"
-    ip link add cable netns "$computer_0" type veth peer name cable netns "$computer_1"
+    # shellcheck disable=SC2086 -- two words
+    lay_cable $holders "$@"
     for number in 0 1; do
         eval "on=\$on_$number"
         $on ip addr add 10.77.0.$((number + 1))/24 dev cable
@@ -89,48 +98,100 @@ make_computers() {
 
 apart() {
     for holder in $holders; do
-        [ "$(readlink "/proc/$holder/ns/net")" != "$(readlink /proc/self/ns/net)" ] || return 1
+        [ "$(cat "/proc/$holder/comm")" = sleep ] || return 1
     done
 }
 
-# on_computers ARGUMENT... - an agent on each; leaves out, err, status of rank 0 and $ended of the other.
-on_computers() {
-    make_key key
-    ECUBE_RANK=1 ECUBE_SIZE=2 ECUBE_ROOT=10.77.0.1:7000 timeout -k 5 "$limit_seconds" $on_1 "$agent" --key-file key >said.1 2>&1 &
-    others=$!
-    ECUBE_RANK=0 ECUBE_SIZE=2 ECUBE_ROOT=10.77.0.1:7000 timeout -k 5 "$limit_seconds" $on_0 "$agent" --key-file key "$@" >out 2>err &
-    started=$!
+# lay_cable COMPUTER COMPUTER [DELAY_MS KBIT_S]
+lay_cable() {
+    if [ $# -eq 2 ]; then
+        $on_0 ip link add cable type veth peer name cable netns "$2"
+    else
+        : >cable.said
+        "$slow_cable" "$@" >cable.said 2>&1 &
+        wait_until grep -q . cable.said
+        [ "$(cat cable.said)" = ready ] || { cat cable.said; fail "no slow cable"; }
+    fi
 }
 
+# start_on COMPUTER RANK SIZE ARGUMENT... - as start_agent; the commands that enter the computer are one word.
+start_on() {
+    on=$1
+    shift
+    start_agent "$@"
+}
+
+# on_computers ARGUMENT... - an agent on each.
+on_computers() {
+    start_on "$on_1" 1 2 "$@"
+    others=$started
+    start_on "$on_0" 0 2 "$@"
+}
+
+# end_computers - when the run is over; leaves how many bytes the cable has carried, one way, in $carried.
 end_computers() {
     wait "$started"
     status=$?
     await_others
+    carried=$(for on in "$on_0" "$on_1"; do $on awk '$1 == "cable:" { print $2 }' /proc/net/dev; done | sort -n | tail -n 1)
     # shellcheck disable=SC2086 -- a list
     kill $holders
 }
 
+# expect_good BYTES... - nothing is told, and all times are those of one computer.
 expect_good() {
-    end_computers
     [ "$status $ended" = '0 0' ] || { cat err said.1; fail "statuses $status and $ended"; }
-    grep -Eq '^ +1000 +[0-9]+ +[0-9.]+ .* 0$' err || { cat err; fail "no good row"; }
     words | grep -v '^agent \|^links ' >told
     [ ! -s told ] || { cat told; fail "something is told"; }
+    times_are_those_of_one cube:3 "$@"
 }
 
 two_computers() {
     make_computers
-    on_computers --network cube:3 "$exchange" 1000
-    expect_good
+    on_computers --network cube:3 --json many "$exchange" 1000
+    end_computers
+    expect_good 1000
 }
 
-# A network with a delay, or a slow one.
+# slow_network DELAY_MS KBIT_S BYTES... - a run over it, which has shown that it is as slow.
 slow_network() {
-    make_computers
-    # shellcheck disable=SC2086 -- words
-    $on_0 tc qdisc add dev cable root netem $1
-    on_computers --network cube:3 "$exchange" 1000
-    expect_good
+    delay_ms=$1 kbit_s=$2
+    shift 2
+    began_ms=$(date +%s%3N)
+    make_computers "$delay_ms" "$kbit_s"
+    on_computers --network cube:3 --patience 60s --json many "$exchange" "$@"
+    wait_until round_trips || { cat err said.1; fail "no connection"; }
+    awk -v least=$((2 * delay_ms)) '$1 < least { exit 1 }' trips || { cat trips; fail "less than twice $delay_ms ms"; }
+    end_computers
+    took_ms=$(($(date +%s%3N) - began_ms))
+    echo "$carried bytes in $took_ms ms; round trips: $(paste -sd ' ' trips)"
+    [ $((carried * 8)) -le $((kbit_s * took_ms)) ] || fail "$carried bytes in $took_ms ms"
+    expect_good "$@"
+}
+
+# The least of each connection with rank 0, as the system has measured it.
+round_trips() {
+    $on_1 ss -tinH dst 10.77.0.1 | grep -o 'minrtt:[0-9.]*' | cut -d : -f 2 >trips
+    [ -s trips ]
+}
+
+# One that is too slow for the patience that was asked for.
+too_slow() {
+    make_computers 1 1000
+    on_computers --network cube:4 --patience 4s --json result "$exchange" 65536
+    end_computers
+    [ "$status" -eq 3 ] || { cat err said.1; fail "status $status"; }
+    words | grep -v '^agent \|^links ' >told
+    [ -s told ] || { cat err; fail "nothing is named"; }
+    ! grep -Ev '^ecube: (link [0-7]-([89]|1[0-5]) .* died during run: no acknowledgement through all retries|computer elm, nodes 8-15: no answer)' told ||
+        fail "something else is named"
+}
+
+# one_line PATTERN - rank 0 tells nothing else.
+one_line() {
+    words | grep -v '^agent \|^links ' >told
+    grep -Eq "$1" told || { cat told; fail "no line like '$1'"; }
+    [ "$(wc -l <told)" -eq 1 ] || { cat told; fail "more than one line"; }
 }
 
 # Within the link timeout and 5 s.
@@ -143,15 +204,13 @@ network_down() {
     end_computers
     [ $(($(date +%s) - down)) -le 9 ] || fail "it took $(($(date +%s) - down)) s"
     [ "$status $ended" = '3 3' ] || { cat err said.1; fail "statuses $status and $ended"; }
-    words | grep -v '^agent \|^links ' >told
-    grep -Eq '^ecube: computer [^ ]+, nodes 4-7: no answer for 3 s, during run$' told || { cat told; fail "other words"; }
-    [ "$(wc -l <told)" -eq 1 ] || { cat told; fail "more than one line"; }
+    one_line '^ecube: computer elm, nodes 4-7: no answer for 3 s, during run$'
     [ "$("$json_get" result troubles length)" -eq 1 ] || { cat result; fail "not one trouble"; }
 }
 
 # on_two SENTENCE FUNCTION - where this user may make network namespaces.
 on_two() {
-    if unshare -n ip link add cable type veth peer name rope 2>/dev/null; then
+    if unshare -nmu ip link add cable type veth peer name rope 2>/dev/null; then
         check "$@"
     else
         case_number=$((case_number + 1))
@@ -160,11 +219,11 @@ on_two() {
 }
 
 on_slow() {
-    if unshare -n tc qdisc add dev lo root netem delay 1ms 2>/dev/null; then
+    if unshare -n ip tuntap add mode tap name cable 2>/dev/null; then
         on_two "$@"
     else
         case_number=$((case_number + 1))
-        echo "ok $case_number - $1 # SKIP this kernel has no netem"
+        echo "ok $case_number - $1 # SKIP no network devices of a program (TUN) here"
     fi
 }
 
@@ -179,8 +238,10 @@ under_mpirun() {
 
 on_two "two computers run a program" two_computers
 on_two "a network that goes down between two computers is one trouble" network_down
-on_slow "a run over a network with 50 ms of delay is right" slow_network 'delay 50ms'
-on_slow "a run over a network of 10 Mbit/s is right" slow_network 'rate 10mbit'
+on_slow "a run over a network with 50 ms of delay is right" slow_network 50 100000 16 1000
+on_slow "a run over a network of 10 Mbit/s is right" slow_network 1 10000 1000 65536 65536 65536
+on_slow "a run over a network of 1 Mbit/s is right" slow_network 1 1000 1000 65536
+on_slow "a network that is too slow for the patience is named" too_slow
 under_mpirun "agents under mpirun run a program with the model times of one computer" same_times
 under_mpirun "mpirun passes rank 0's status on" status_passes
 under_mpirun "under mpirun bad input is one line" bad_input

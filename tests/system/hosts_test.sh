@@ -42,7 +42,7 @@ same_times() {
     tool_succeeds run --hosts hosts --network cube:3 --json many "$exchange" 16 1000
     no_word_of_mpirun
     grep -q '^links 0-1  4$' err || { cat err; fail "it is not divided"; }
-    download_is_that_of_one cube:3 8
+    times_are_those_of_one cube:3 16 1000
 }
 
 on_localhost() {

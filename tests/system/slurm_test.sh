@@ -83,7 +83,7 @@ same_times() {
     job 3 "$ecube" agent --network cube:4 --stdin none --json many "$exchange" 16 1000 # the standard input of a task is a pipe
     [ "$status" -eq 0 ] || { cat err; fail "status $status"; }
     [ "$(grep -c '^agent [0-2]  ' err)" -eq 3 ] || { cat err; fail "not three agents"; }
-    download_is_that_of_one cube:4 16
+    times_are_those_of_one cube:4 16 1000
 }
 
 status_passes() {
