@@ -47,14 +47,19 @@ static void read_word(const char *path, char *word, size_t room)
     }
 }
 
+void introduction_name(unsigned rank, char computer[COMPUTER_NAME_MAX])
+{
+    if (gethostname(computer, COMPUTER_NAME_MAX) != 0 || computer[0] == '\0') {
+        snprintf(computer, COMPUTER_NAME_MAX, "of rank %u", rank);
+    }
+    computer[COMPUTER_NAME_MAX - 1] = '\0';
+}
+
 void introduction_make(struct introduction *self, unsigned rank, const struct target *target,
                        const char *refusal)
 {
     *self = (struct introduction){.rank = rank, .memory_bytes = available_bytes()};
-    if (gethostname(self->computer, sizeof self->computer) != 0 || self->computer[0] == '\0') {
-        snprintf(self->computer, sizeof self->computer, "of rank %u", rank);
-    }
-    self->computer[sizeof self->computer - 1] = '\0';
+    introduction_name(rank, self->computer);
     read_word("/proc/sys/kernel/random/boot_id", self->boot, sizeof self->boot);
     snprintf(self->version, sizeof self->version, "%s", ECUBE_VERSION);
     digest_file("/proc/self/exe", self->tool);

@@ -22,6 +22,9 @@ struct introduction {
     char refusal[MESSAGE_MAX]; /* why it cannot hold nodes; empty: it can */
 };
 
+/* The name of this computer, by which users know it. */
+void introduction_name(unsigned rank, char computer[COMPUTER_NAME_MAX]);
+
 /* Of this process; target NULL: it cannot hold nodes, the refusal says why. */
 void introduction_make(struct introduction *self, unsigned rank, const struct target *target,
                        const char *refusal);

@@ -279,7 +279,7 @@ int main(int argc, char **argv)
     close(errors);
     plan_shelf_begin();
     if (peers_find(&peers, words.agents.key_file, &message) != 0) {
-        return message_print(&message);
+        return message.text[0] ? message_print(&message) : STATUS_BAD_INPUT;
     }
     uint32_t patience_ms =
         words.run.machine.patience_ms ? words.run.machine.patience_ms : (uint32_t)DEAD_AFTER_MS;

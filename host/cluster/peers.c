@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "host/cluster/division.h"
+#include "host/cluster/introduction.h"
 
 enum { BACKLOG = 1024, DIAL_MS = 2000, PAUSE_MS = 50 };
 
@@ -147,7 +148,7 @@ static int dial_at(const struct addrinfo *address, unsigned patience_ms)
 int peers_dial(const char *host, const char *port, unsigned patience_ms)
 {
     struct addrinfo *found = resolve(host, port, 0);
-    int fd = -1, error = EHOSTUNREACH;
+    int fd = -1, error = 0;
 
     for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
         fd = dial_at(at, patience_ms);
@@ -179,26 +180,38 @@ int peers_connect(const struct peers *peers, unsigned patience_ms, struct messag
         char addresses[PEERS_ADDRESSES_MAX], *rest = addresses, *host;
 
         memcpy(addresses, peers->addresses, sizeof addresses);
-        while (fd < 0 && (host = strsep(&rest, ",")) != NULL) {
+        for (bool first = true; fd < 0 && (host = strsep(&rest, ",")) != NULL; first = false) {
             fd = peers_dial(host, peers->port, DIAL_MS);
-            error = errno;
+            error = first ? errno : error; /* the last is that of this computer alone */
         }
         if (fd < 0 && !peers->wired) {
             poll(NULL, 0, PAUSE_MS);
         }
     } while (fd < 0 && !peers->wired && now_ms() < end_ms);
     if (fd < 0) {
-        message_set(message, "rank 0 does not answer at %.300s, port %s: %s", peers->addresses,
-                    peers->port, strerror(error));
+        char computer[COMPUTER_NAME_MAX];
+
+        introduction_name(peers->rank, computer);
+        message_set(message, "computer %s (rank %u): rank 0 does not answer at %.300s, port %s: %s",
+                    computer, peers->rank, peers->addresses, peers->port,
+                    error ? strerror(error) : "unknown host");
     }
     return fd;
 }
 
+/* By a launcher that has told nothing by PMIx: MPICH's, and Slurm's without --mpi=pmix. */
+static const char *foreign_rank(void)
+{
+    const char *rank = getenv("PMI_RANK");
+
+    return rank ? rank : getenv("SLURM_PROCID");
+}
+
 unsigned peers_rank(void)
 {
-    const char *own = getenv("ECUBE_RANK"), *pmix = getenv("PMIX_RANK");
+    const char *own = getenv("ECUBE_RANK"), *pmix = getenv("PMIX_RANK"), *foreign = foreign_rank();
 
-    return (unsigned)strtoul(own ? own : pmix ? pmix : "0", NULL, 10);
+    return (unsigned)strtoul(own ? own : pmix ? pmix : foreign ? foreign : "0", NULL, 10);
 }
 
 static int read_number(const char *name, unsigned low, unsigned high, unsigned *number,
@@ -256,10 +269,18 @@ int peers_find(struct peers *peers, const char *key_file, struct message *messag
     if (peers_pmix_told()) {
         return peers_pmix_find(peers, message);
     }
+    if (!foreign_rank()) {
+        return message_set(message, "agents are started by mpirun or 'srun --mpi=pmix', or by hand "
+                                    "with ECUBE_RANK, ECUBE_SIZE and ECUBE_ROOT (doc/cluster.md)");
+    }
+    if (peers_rank() > 0) { /* one of them says it */
+        message->text[0] = '\0';
+        return -1;
+    }
+    char computer[COMPUTER_NAME_MAX];
+    introduction_name(0, computer);
     return message_set(message,
-                       getenv("PMI_RANK")
-                           ? "this launcher has no PMIx: use Open MPI's mpirun, or srun "
-                             "--mpi=pmix"
-                           : "agents are started by mpirun or 'srun --mpi=pmix', or by hand with "
-                             "ECUBE_RANK, ECUBE_SIZE and ECUBE_ROOT (doc/cluster.md)");
+                       "computer %s: its launcher has no PMIx: use Open MPI's mpirun, or srun "
+                       "--mpi=pmix",
+                       computer);
 }

@@ -6,7 +6,7 @@
  * has made. The environment does by hand: ECUBE_RANK, ECUBE_SIZE and ECUBE_ROOT=HOST:PORT, where
  * rank 0 listens, with a key in a file.
  *
- * Errors   message: neither has been told, or what was told makes no sense
+ * Errors   message: neither has been told, or what was told makes no sense; empty: another says it
  * Source   PMIx Standard 4.1: PMIx_Put, PMIx_Commit, PMIx_Fence, PMIx_Get
  */
 #pragma once
@@ -49,6 +49,6 @@ uint16_t peers_port_of(int socket);
 /* The address of this end of a connection, as text; false: it has none. */
 bool peers_own_address(int socket, char text[64]);
 bool peers_far_address(int socket, char text[64]);
-/* Connects within that time; -1 with errno. 0: does not wait, and use of the socket shows what has
- * come of it. */
+/* Connects within that time; -1 with errno (0: unknown host). Time 0: does not wait, and use of the
+ * socket shows what has come of it. */
 int peers_dial(const char *host, const char *port, unsigned patience_ms);

@@ -26,10 +26,17 @@
 /* Beyond what anybody prints by chance: the record separator of ASCII. */
 #define BEGINS "\036ecube begins\n"
 #define ENDS   "\036ecube ends "
+/* Of our launcher's words, which count until agents have begun: then it ends as its daemon does. */
+#define LAUNCHER "\036ecube: "
 /* mpirun's words stand between two of these, at any time; no agent prints such a line. */
 #define RULE "--------------------------------------------------------------------------\n"
 
-enum { HOST_MAX = 254 /* a name of DNS */, STATUS_WORDS = 4, COMMAND_FAILED = 127 };
+enum {
+    HOST_MAX = 254, /* a name of DNS */
+    STATUS_WORDS = 4,
+    COMMAND_FAILED = 127,
+    END_MS = 2000 /* for mpirun, which waits for a computer that is lost */
+};
 
 /* The computers ---------------------------------------------------------------------------------
  */
@@ -181,7 +188,9 @@ static int make_command(struct command *command, const struct host_list *list, c
 }
 
 /* How mpirun is to start its daemons: by us, without one that starts others (its launcher would not
- * be there); one more variable is for Open MPI 5. Whoever has told mpirun another way has it. */
+ * be there), and attached to us, who else do not hear of one that ends because it cannot reach
+ * mpirun, and for which that waits; one more variable is for Open MPI 5. Whoever has told mpirun
+ * another way has it. */
 static int make_environment(struct message *message)
 {
     char tool[TARGET_PATH_MAX], launch[TARGET_PATH_MAX + 8];
@@ -197,6 +206,8 @@ static int make_environment(struct message *message)
     setenv("PRTE_MCA_plm_ssh_agent", launch, 1);
     setenv("OMPI_MCA_plm_rsh_no_tree_spawn", "1", 1);
     setenv("PRTE_MCA_plm_ssh_no_tree_spawn", "1", 1);
+    setenv("OMPI_MCA_orte_leave_session_attached", "1", 1);
+    setenv("PRTE_MCA_prte_leave_session_attached", "1", 1);
     setenv(MARKS, "1", 1);
     return 0;
 }
@@ -235,8 +246,10 @@ static bool take_mark(struct words *words, const char *line, size_t bytes)
 static void take_line(struct words *words, const char *line, size_t bytes)
 {
     bool is_rule = bytes == sizeof RULE - 1 && memcmp(line, RULE, sizeof RULE - 1) == 0;
+    bool late = words->place != BEFORE && bytes >= sizeof LAUNCHER - 1 &&
+                memcmp(line, LAUNCHER, sizeof LAUNCHER - 1) == 0;
 
-    if (!take_mark(words, line, bytes)) {
+    if (!take_mark(words, line, bytes) && !late) {
         bool shown = words->place == WITHIN && !words->framed && !is_rule;
 
         words->framed = words->framed != is_rule;
@@ -301,7 +314,8 @@ static _Noreturn void become_mpirun(const struct command *command, int words_fd,
     _exit(COMMAND_FAILED);
 }
 
-/* Until it has ended: its processes elsewhere may still hold the pipe. Returns its exit status. */
+/* Until it has ended: its processes elsewhere may still hold the pipe. When rank 0 has called the
+ * machine broken it has only so long. Returns its exit status. */
 static int follow(struct words *words, int fd)
 {
     struct pollfd wanted[] = {{.fd = fd, .events = POLLIN},
@@ -310,7 +324,10 @@ static int follow(struct words *words, int fd)
 
     do {
         wanted[0].revents = wanted[1].revents = 0;
-        poll(wanted, 2, -1);
+        bool broken = words->place == AFTER && words->status == STATUS_MACHINE;
+        if (poll(wanted, 2, broken ? END_MS : -1) == 0) {
+            kill((pid_t)mpirun_pid, SIGTERM);
+        }
         if (wanted[0].revents != 0 && !read_words(words, fd)) {
             wanted[0].fd = -1;
         }
@@ -328,15 +345,16 @@ static int follow(struct words *words, int fd)
 /* What an agent, or our launcher, has said among mpirun's words: the first line of it. */
 static bool find_own_line(const struct words *words, struct message *message)
 {
-    static const char beginning[] = "ecube: ";
+    static const char beginning[] = LAUNCHER;
     const char *line = words->kept_text;
 
-    while (line && strncmp(line, beginning, sizeof beginning - 1) != 0) {
+    while (line && strncmp(line, beginning, sizeof beginning - 1) != 0 &&
+           strncmp(line, beginning + 1, sizeof beginning - 2) != 0) {
         line = strchr(line, '\n');
         line += line != NULL;
     }
     if (line) {
-        line += sizeof beginning - 1;
+        line = strchr(line, ' ') + 1;
         message_set(message, "%.*s", (int)strcspn(line, "\n"), line);
     }
     return line != NULL;
@@ -356,6 +374,10 @@ static int judge(const struct words *words, int status)
     }
     if (words->place == BEFORE && find_own_line(words, &message)) {
         return message_print(&message);
+    }
+    /* an agent could not come to rank 0, and has said why */
+    if (words->place == WITHIN && status == STATUS_BAD_INPUT) {
+        return status;
     }
     fwrite(words->kept_text, 1, words->kept_bytes, stderr);
     if (words->place == BEFORE) {
@@ -425,23 +447,47 @@ int hosts_run(const char *hosts, const struct data_arguments *data, int argc, ch
 /* In place of ssh --------------------------------------------------------------------------------
  */
 
-/* Its last line is the reason. */
+static void add_words(char *reason, size_t room, char *line)
+{
+    char *rest;
+
+    for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        size_t used = strlen(reason);
+
+        snprintf(reason + used, room - used, "%s%s", used > 0 ? " " : "", word);
+    }
+}
+
+/* The last line that was said, or all that Open MPI has said between two rules. */
+static void find_reason(char *text, char *reason, size_t room)
+{
+    bool framed = false;
+    char *rest;
+
+    snprintf(reason, room, "no reason given");
+    for (char *line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
+        bool is_rule = line[strspn(line, "-")] == '\0';
+
+        framed = framed != is_rule;
+        if (framed == is_rule) {
+            reason[0] = '\0';
+        }
+        if (!is_rule) {
+            add_words(reason, room, line);
+        }
+    }
+}
+
 static void say_unreachable(const char *host, const char *launch, int status, int words_fd)
 {
-    char text[1024], *line;
+    char text[1024], reason[400];
     ssize_t bytes = pread(words_fd, text, sizeof text - 1, 0);
 
     text[bytes > 0 ? bytes : 0] = '\0';
-    for (size_t end = strlen(text); end > 0 && isspace((unsigned char)text[end - 1]);) {
-        text[--end] = '\0';
-    }
-    line = strrchr(text, '\n');
+    find_reason(text, reason, sizeof reason);
     dprintf(STDERR_FILENO,
-            "ecube: computer %s: no agent can be started there: %s (%s, status %d)\n", host,
-            line      ? line + 1
-            : text[0] ? text
-                      : "no reason given",
-            launch, status);
+            LAUNCHER "computer %s: no agent can be started there: %s (%s, status %d)\n", host,
+            reason, launch, status);
 }
 
 int hosts_launch(int argc, char **argv)
@@ -461,9 +507,11 @@ int hosts_launch(int argc, char **argv)
         words[count++] = argv[i];
     }
     words[count] = NULL;
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* of a computer that is lost nothing would end it */
     child = argc > 2 ? fork() : -1;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
+        dup2(words_fd, STDOUT_FILENO);
         dup2(words_fd, STDERR_FILENO);
         execvp(words[0], words);
         dprintf(STDERR_FILENO, "cannot run %s: %s\n", words[0], strerror(errno));

@@ -39,9 +39,12 @@ bad_input() {
     mpi 4 --network cube:3 no.elf
     [ "$status" -eq 2 ] || { cat err; fail "status $status"; }
     [ "$(grep -c '^ecube' err)" -eq 1 ] || { cat err; fail "not one line"; }
-    mpi 4 --network cube:3 --nonsense
-    [ "$status" -eq 2 ] || { cat err; fail "status $status"; }
-    [ "$(grep -c '^ecube' err)" -eq 1 ] || { cat err; fail "not one line"; }
+    for option in --nonsense --blank; do
+        mpi 4 --network cube:3 $option
+        [ "$status" -eq 2 ] || { cat err; fail "status $status"; }
+        [ "$(grep -c '^ecube' err)" -eq 1 ] || { cat err; fail "not one line"; }
+    done
+    grep -q '^ecube: --blank: not over several computers' err || { cat err; fail "other words"; }
 }
 
 start_sleepers() {
@@ -208,6 +211,144 @@ network_down() {
     [ "$("$json_get" result troubles length)" -eq 1 ] || { cat result; fail "not one trouble"; }
 }
 
+# cannot_come WHY - the agent on elm; as nobody knows at rank 0 where it is, both say so.
+cannot_come() {
+    on_computers --network cube:3 --patience 3s "$exchange" 1000
+    end_computers
+    expect_refused '^ecube: the agent of rank 1 has not come in 3 s$'
+    [ "$(cat said.1)" = "ecube: computer elm (rank 1): rank 0 does not answer at 10.77.0.1, port 7000: $1" ] ||
+        { cat said.1; fail "other words on elm"; }
+}
+
+# As a firewall does: what comes to oak at these ports is not answered.
+close_ports() {
+    $on_0 ip rule add to 10.77.0.2 ipproto tcp "$@" blackhole
+}
+
+closed_port() {
+    make_computers
+    close_ports sport 7000
+    cannot_come 'Connection timed out'
+}
+
+unreachable() {
+    make_computers
+    $on_1 ip link set cable down
+    cannot_come 'Network is unreachable'
+}
+
+unknown_host() {
+    make_computers
+    root_at=rank-0.invalid:7000
+    on_computers --network cube:3 --patience 3s "$exchange" 1000
+    end_computers
+    expect_refused '^ecube: cannot listen at rank-0\.invalid:7000: unknown host$'
+    grep -q '^ecube: computer elm (rank 1): rank 0 does not answer at rank-0\.invalid, port 7000: unknown host$' said.1 ||
+        { cat said.1; fail "other words on elm"; }
+}
+
+# Ranks 0 and 1 are on oak, where rank 1's port for cables is closed to elm.
+closed_cables() {
+    make_computers
+    close_ports sport 32768-60999
+    start_on "$on_1" 2 3 --network cube:3 "$exchange" 1000
+    others=$started
+    start_on "$on_0" 1 3 --network cube:3 "$exchange" 1000
+    others="$others $started"
+    start_on "$on_0" 0 3 --network cube:3 "$exchange" 1000
+    end_computers
+    expect_refused '^ecube: computer elm \(rank 2\): cannot reach computer oak at 10\.77\.0\.1, port [0-9]+: Connection timed out$'
+}
+
+little_memory() {
+    make_computers
+    awk '/^MemAvailable/ { $2 = 17 * 1024 } { print }' /proc/meminfo >little
+    $on_1 mount --bind little /proc/meminfo
+    on_computers --network cube:3 "$exchange" 1000
+    end_computers
+    expect_refused 'no room for 8 nodes, which take at least 18 MiB each: there is on oak for .*, elm for 0 \(17 MiB free\)$'
+}
+
+no_qemu() {
+    make_computers
+    start_on "$on_1 env PATH=/nowhere" 1 2 --network cube:3 "$exchange" 1000
+    others=$started
+    start_on "$on_0" 0 2 --network cube:3 "$exchange" 1000
+    end_computers
+    expect_refused '^ecube: computer elm \(rank 1\): qemu-system-[a-z]* is not in PATH'
+}
+
+# Of the agents that MPICH's mpirun would start, or srun without --mpi=pmix, one says it.
+no_pmix() {
+    for variable in PMI_RANK SLURM_PROCID; do
+        : >err
+        for rank in 0 1 2; do
+            env "$variable=$rank" "$ecube" agent --network cube:3 "$exchange" 1000 >>out 2>>err
+            status=$?
+            [ "$status" -eq 2 ] || fail "status $status"
+        done
+        [ "$(cat err)" = "ecube: computer $(hostname): its launcher has no PMIx: use Open MPI's mpirun, or srun --mpi=pmix" ] ||
+            { cat err; fail "other words"; }
+    done
+}
+
+# hosts_on_computers ARGUMENT... - `ecube run --hosts` on oak, which enters elm in place of ssh.
+hosts_on_computers() {
+    printf 'oak\nelm\n' >hosts
+    mkdir elm
+    printf '#!/bin/sh\nshift\nTMPDIR=%s/elm exec %s sh -c "$*"\n' "$PWD" "$on_1" >launch
+    chmod +x launch
+    # shellcheck disable=SC2086 -- words
+    ECUBE_LAUNCH=$PWD/launch timeout -k 5 "$limit_seconds" $on_0 "$ecube" run --hosts hosts --network cube:3 "$@" >out 2>err &
+    started=$! others=
+}
+
+# What mpirun itself has started ends a moment after it.
+nothing_of_mpirun() {
+    [ -z "$(left_running)$(processes mpirun orterun prterun orted)" ]
+}
+
+hosts_refuse() {
+    hosts_on_computers "$exchange" 1000
+    end_computers
+    wait_until nothing_of_mpirun || { left_running; fail "processes stay"; }
+    expect_refused "$1"
+}
+
+# Its daemon on elm does not come to mpirun. The system gives up after two minutes, here sooner.
+hosts_closed() {
+    make_computers
+    close_ports
+    # shellcheck disable=SC2016 -- there
+    $on_1 sh -c 'echo 1 >/proc/sys/net/ipv4/tcp_syn_retries'
+    hosts_refuse '^ecube: computer elm: no agent can be started there: .*TCP connection.* \(.*launch, status 1\)$'
+}
+
+# It does, but the agent there does not come to rank 0.
+hosts_closed_to_agents() {
+    make_computers
+    close_ports sport 32768-60999
+    export OMPI_MCA_oob_tcp_dynamic_ipv4_ports=20000-20100
+    hosts_refuse '^ecube: computer elm \(rank 1\): rank 0 does not answer at 10\.77\.0\.1,.*: Connection timed out$'
+}
+
+hosts_network_down() {
+    make_computers
+    hosts_on_computers --patience 3s --json result "$programs/sleeper.elf" 0
+    wait_until grep -q '^ecube: run: 0 of 8' err || { cat err; fail "it does not run"; }
+    $on_0 ip link set cable down
+    down=$(date +%s)
+    end_computers
+    [ $(($(date +%s) - down)) -le 9 ] || fail "it took $(($(date +%s) - down)) s"
+    [ "$status" -eq 3 ] || { cat err; fail "status $status"; }
+    one_line '^ecube: computer elm, nodes 4-7: no answer for 3 s, during run$'
+    wait_until no_processes || { left_running; fail "processes stay"; }
+    for pid in $(processes orted prted | cut -d ' ' -f 1); do # it waits for mpirun as long as the system does
+        kill "$pid"
+    done
+    wait_until nothing_of_mpirun || fail "processes of mpirun stay"
+}
+
 # on_two SENTENCE FUNCTION - where this user may make network namespaces.
 on_two() {
     if unshare -nmu ip link add cable type veth peer name rope 2>/dev/null; then
@@ -227,6 +368,14 @@ on_slow() {
     fi
 }
 
+on_hosts() {
+    if command -v mpirun >/dev/null; then
+        on_two "$@"
+    else
+        under_mpirun "$@"
+    fi
+}
+
 under_mpirun() {
     if command -v mpirun >/dev/null; then
         check "$@"
@@ -242,6 +391,16 @@ on_slow "a run over a network with 50 ms of delay is right" slow_network 50 1000
 on_slow "a run over a network of 10 Mbit/s is right" slow_network 1 10000 1000 65536 65536 65536
 on_slow "a run over a network of 1 Mbit/s is right" slow_network 1 1000 1000 65536
 on_slow "a network that is too slow for the patience is named" too_slow
+on_two "a port of rank 0 that is closed is named" closed_port
+on_two "a rank 0 that cannot be reached is named" unreachable
+on_two "an unknown host as rank 0 is named" unknown_host
+on_two "a port for cables that is closed is refused, with both computers' names" closed_cables
+on_two "a computer with too little memory is refused, and named" little_memory
+on_two "a computer without QEMU is refused, and named" no_qemu
+check "an MPI without PMIx is one line with the computer's name" no_pmix
+on_hosts "run --hosts names a computer whose network is closed" hosts_closed
+on_hosts "run --hosts names a computer from which rank 0's port is closed" hosts_closed_to_agents
+on_hosts "a network that goes down under run --hosts is one trouble" hosts_network_down
 under_mpirun "agents under mpirun run a program with the model times of one computer" same_times
 under_mpirun "mpirun passes rank 0's status on" status_passes
 under_mpirun "under mpirun bad input is one line" bad_input
