@@ -91,6 +91,20 @@ process_of() {
     done
 }
 
+# running - what this case has started, and mpirun for it.
+running() {
+    left_running
+    processes mpirun orterun prterun orted prted
+}
+
+nothing_runs() {
+    [ -z "$(running)" ]
+}
+
+await_end() {
+    wait_until nothing_runs || { running; cat err; fail "processes stay"; }
+}
+
 # What of a run model time decides: the program's table without its wall time, and the download.
 told_times() {
     grep -E '^ +[0-9]+ +[0-9]+ +[0-9.]+ ' "$1" | awk '{ print $1, $2, $3, $4, $5, $NF }'

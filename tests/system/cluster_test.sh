@@ -303,15 +303,10 @@ hosts_on_computers() {
     started=$! others=
 }
 
-# What mpirun itself has started ends a moment after it.
-nothing_of_mpirun() {
-    [ -z "$(left_running)$(processes mpirun orterun prterun orted)" ]
-}
-
 hosts_refuse() {
     hosts_on_computers "$exchange" 1000
     end_computers
-    wait_until nothing_of_mpirun || { left_running; fail "processes stay"; }
+    await_end
     expect_refused "$1"
 }
 
@@ -346,7 +341,7 @@ hosts_network_down() {
     for pid in $(processes orted prted | cut -d ' ' -f 1); do # it waits for mpirun as long as the system does
         kill "$pid"
     done
-    wait_until nothing_of_mpirun || fail "processes of mpirun stay"
+    await_end
 }
 
 # on_two SENTENCE FUNCTION - where this user may make network namespaces.

@@ -131,10 +131,6 @@ start_sleepers() {
     wait_until grep -q '^ecube: run: 0 of 4' err || { cat err; fail "it does not run"; }
 }
 
-nothing_runs() {
-    [ -z "$(left_running)$(processes mpirun orterun prterun orted)" ]
-}
-
 # stopped SIGNAL STATUS - in a session of its own, since a shell's background has no SIGINT.
 stopped() {
     computers oak elm
@@ -146,7 +142,7 @@ stopped() {
     kill "-$1" "$victim"
     wait $!
     status=$?
-    wait_until nothing_runs || { left_running; fail "processes stay"; }
+    await_end
     [ "$status" -eq "$2" ] || { cat err; fail "status $status"; }
     rm -rf "$TMPDIR"/ompi.* # mpirun's own, which has had no time
 }
@@ -159,7 +155,7 @@ lost_agent() {
     kill -9 "$victim"
     wait "$started"
     status=$?
-    wait_until nothing_runs || { left_running; fail "processes stay"; }
+    await_end
     [ "$status" -eq 3 ] || { cat err; fail "status $status"; }
     [ "$(words | grep -c '^ecube: computer .*, nodes 2-3: its agent has ended, during run$')" -eq 1 ] || { cat err; fail "other words"; }
     ! words | grep -q 'mpirun\|^---\|^Primary' || { cat err; fail "words of mpirun"; }
