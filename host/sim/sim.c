@@ -49,6 +49,46 @@ static void on_abort(int number)
     raise(number); /* it may have come from elsewhere than abort() */
 }
 
+/* The one of several processes that this is. */
+static struct sim_run *joined;
+
+/* A run that is to end does not when a rank is gone: nobody else says what became of it. */
+static void look_for_lost(void)
+{
+    const struct ranks *ranks = joined->arguments.options.ranks;
+    unsigned lost = ranks->lost(ranks);
+
+    if (lost < ranks->count) {
+        dprintf(STDERR_FILENO, "ecube: rank %u has failed or was killed, so the simulation ends\n",
+                lost);
+        output_drop(&joined->output);
+        _exit(STATUS_MACHINE);
+    }
+}
+
+/* The run whose files are open and that has not begun: a signal ends it at once. */
+static struct sim_run *prepared;
+
+static void on_end(int number)
+{
+    output_drop(&prepared->trace_output);
+    output_drop(&prepared->output);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* What a signal does before the watch takes it. */
+static void handle_ends(void (*handler)(int))
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        if (signal(signals[i], handler) == SIG_IGN) {
+            signal(signals[i], SIG_IGN);
+        }
+    }
+}
+
 static uint64_t now_us(void)
 {
     struct timespec now;
@@ -181,9 +221,11 @@ static int ranks_check(struct sim_arguments *arguments, struct message *message)
                            option);
     }
     if (ranks->count > arguments->network.nodes / 2) {
-        return message_set(message, "%u ranks: %s has %u nodes, and a rank has two at least",
-                           ranks->count, arguments->network_name,
-                           (unsigned)arguments->network.nodes);
+        unsigned most = arguments->network.nodes > 3 ? arguments->network.nodes / 2 : 1;
+        return message_set(
+            message, "%u ranks: %s has %u node%s, and a rank has two at least: use mpirun -n %u",
+            ranks->count, arguments->network_name, (unsigned)arguments->network.nodes,
+            arguments->network.nodes == 1 ? "" : "s", most);
     }
     if (ranks->own != 0) { /* files and standard input are rank 0's */
         arguments->json = NULL;
@@ -214,9 +256,10 @@ static bool all_good(const struct sim_run *run, bool good, struct message *messa
     return ~words[WORD_LEAST] != 0;
 }
 
-static int prepare(struct sim_run *run, struct output *output, struct message *message)
+static int prepare(struct sim_run *run, struct message *message)
 {
     struct sim_arguments *arguments = &run->arguments;
+    struct output *output = &run->output;
     struct sim_options *options = &arguments->options;
 
     if (sim_arguments_finish(arguments, message) != 0 ||
@@ -229,6 +272,8 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
         run_report_drop(&run->report);
         return -1;
     }
+    prepared = run;
+    handle_ends(on_end);
     if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
         output_drop(output);
         run_report_drop(&run->report);
@@ -306,11 +351,12 @@ static int begin(struct sim_run *run, struct sim **sim, struct message *message)
         return -1;
     }
     run->start_us = run->begun_us[0] = now_us();
-    if (!watch_begin(arguments->timeout_ms, program) ||
+    if (!watch_begin(arguments->timeout_ms, program, joined ? look_for_lost : NULL) ||
         !(*sim = sim_make(&run->arguments.options))) {
         watch_end();
         return message_set(message, "out of memory");
     }
+    handle_ends(SIG_DFL);
     present = *sim;
     present_seed = arguments->options.seed;
     signal(SIGABRT, on_abort);
@@ -477,10 +523,11 @@ static void print_ranks(const struct sim_run *run, FILE *file)
             (double)run->result.events / (double)(run->ranks[0].rounds ? run->ranks[0].rounds : 1));
     for (unsigned i = 0; i < run->rank_count; i++) {
         const struct sim_rank *rank = &run->ranks[i];
-        fprintf(file, "          rank %u: %u nodes from %u on, %.0f MB resident at most", i,
-                (unsigned)rank->nodes, (unsigned)rank->first, (double)rank->resident_bytes / 1e6);
+        fprintf(file, "          rank %u: nodes %u-%u, %.0f MB resident at most", i,
+                (unsigned)rank->first, (unsigned)(rank->first + rank->nodes - 1),
+                (double)rank->resident_bytes / 1e6);
         if (rank->host_bytes) {
-            fprintf(file, " (%.0f MB of it the host's)", (double)rank->host_bytes / 1e6);
+            fprintf(file, " (the host %.1f)", (double)rank->host_bytes / 1e6);
         }
         fprintf(file, ", %.0f %% of its time in MPI\n",
                 100 * (double)rank->waited_ns / (double)(rank->passed_ns ? rank->passed_ns : 1));
@@ -628,21 +675,21 @@ static void free_run(struct sim_run *run)
 /* Simulates what the arguments say; returns the exit status. */
 static int simulate(struct sim_run *run, json_t **result)
 {
-    struct output output;
+    struct output *output = &run->output;
     struct message message;
 
     *result = NULL;
-    bool good = prepare(run, &output, &message) == 0;
+    bool good = prepare(run, &message) == 0;
     if (!all_good(run, good, &message)) {
         if (good) {
-            output_drop(&output);
+            output_drop(output);
             output_drop(&run->trace_output);
             run_report_drop(&run->report);
         }
         return message_print(&message);
     }
     if (execute(run, &message) != 0) {
-        output_drop(&output);
+        output_drop(output);
         output_drop(&run->trace_output);
         run_report_drop(&run->report);
         return message_print(&message);
@@ -653,7 +700,7 @@ static int simulate(struct sim_run *run, json_t **result)
     if (check_trace(run, &message) != 0) {
         status = message_print(&message);
     }
-    if (output_write(&output, *result, &message) != 0) {
+    if (output_write(output, *result, &message) != 0) {
         status = message_print(&message);
     }
     if (run_report_write(&run->report, *result, &message) != 0) {
@@ -687,27 +734,32 @@ int sim_run_own(const struct sim_arguments *arguments, json_t **result)
     return simulate(&run, result);
 }
 
+static int simulate_alone(struct sim_run *run)
+{
+    json_t *result;
+    int status = simulate(run, &result);
+
+    json_decref(result);
+    return status;
+}
+
 int verb_sim(int argc, char **argv)
 {
     static struct sim_run run;
-    json_t *result;
 
     run.arguments = defaults();
     command_line_parse(&sim_line, argc, argv, &run.arguments);
-    int status = simulate(&run, &result);
-    json_decref(result);
-    return status;
+    return simulate_alone(&run);
 }
 
 /* A rank other than 0: does its share, until rank 0 says that it is over. Nothing is told but that
  * it could not. */
 static int follow(struct sim_run *run, int error)
 {
-    struct output output;
     struct message message;
     struct sim *sim = NULL;
 
-    if (!all_good(run, prepare(run, &output, &message) == 0, &message)) {
+    if (!all_good(run, prepare(run, &message) == 0, &message)) {
         return 0;
     }
     dup2(error, STDERR_FILENO); /* for the last words of a process whose own code has failed */
@@ -727,16 +779,17 @@ static int follow(struct sim_run *run, int error)
 int sim_run_ranks(int argc, char **argv, struct ranks *ranks, int error)
 {
     static struct sim_run run;
-    json_t *result;
 
     run.arguments = defaults();
     command_line_parse(&sim_ranks_line, argc, argv, &run.arguments);
+    if (ranks->count == 1) {
+        return simulate_alone(&run);
+    }
     run.arguments.options.ranks = ranks;
+    joined = &run;
     run.arguments.available = ranks_least(ranks, available_bytes() / ranks->here) * ranks->count;
     if (ranks->own != 0) {
         return follow(&run, error);
     }
-    int status = simulate(&run, &result);
-    json_decref(result);
-    return status;
+    return simulate_alone(&run);
 }

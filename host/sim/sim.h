@@ -57,7 +57,7 @@ struct sim_run {
     struct sim_result result;
     int status; /* of the program; of a scenario it follows from the result */
     bool cut;   /* --timeout or a signal has ended it */
-    struct output trace_output;
+    struct output output, trace_output;
     struct run_report report;
     struct trace_result trace;
     json_t *traffic;                      /* NULL: not asked for */

@@ -22,6 +22,7 @@ static struct {
     sigset_t signals;
     uint32_t limit_ms;
     bool programs, runs;
+    void (*look)(void);
     atomic_bool over;
     atomic_int signal;
 } watch;
@@ -77,17 +78,21 @@ static void *wait(void *context)
         if (watch.programs) {
             native_interrupt(now_ms() - over_ms >= HOLD_MS);
         }
+        if (watch.look) {
+            watch.look();
+        }
         end_ms = now_ms() + AGAIN_MS;
     }
     return NULL;
 }
 
-bool watch_begin(uint32_t limit_ms, bool programs)
+bool watch_begin(uint32_t limit_ms, bool programs, void (*look)(void))
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGNAL_END};
 
     watch.limit_ms = limit_ms;
     watch.programs = programs;
+    watch.look = look;
     sigemptyset(&watch.signals);
     for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         sigaddset(&watch.signals, signals[i]);

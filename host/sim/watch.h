@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /* Begins; before any other thread is made, which then leave the signals to this one. limit_ms 0:
- * there is no limit. `programs`: programs compute, and are interrupted. */
-bool watch_begin(uint32_t limit_ms, bool programs);
+ * there is no limit. `programs`: programs compute, and are interrupted. `look` (NULL: none) is
+ * called now and then when the simulation is to end and has not, in the watch's thread. */
+bool watch_begin(uint32_t limit_ms, bool programs, void (*look)(void));
 
 /* Whether the simulation is to end. */
 bool watch_over(void);

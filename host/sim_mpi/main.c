@@ -7,7 +7,10 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "host/command/command_line.h"
@@ -17,49 +20,78 @@
 #include "host/sim/sim.h"
 #include "host/sim_mpi/mpi_ranks.h"
 
-/* Also where a command line is refused: all ranks have the same one. */
-static void finish(void)
-{
-    int over;
+static struct ranks *ranks;
+static bool over;      /* the simulation has ended, with all ranks */
+static int error = -1; /* what standard error was; -1: it still is */
 
-    MPI_Finalized(&over);
-    if (!over) {
-        MPI_Finalize();
+/* What this rank alone has said, which nobody has heard. */
+static void tell_own(void)
+{
+    static const char begin[] = "ecube: ";
+    char text[MESSAGE_MAX] = "";
+    const char *words = text;
+
+    if (pread(STDERR_FILENO, text, sizeof text - 1, 0) > 0) {
+        words += strncmp(text, begin, sizeof begin - 1) == 0 ? sizeof begin - 1 : 0;
+        dprintf(error, "%srank %u: %s", begin, ranks->own, words);
     }
 }
 
-/* What is wrong with a command line rank 0 says for all; the descriptor that standard error was. */
-static int hush(void)
+/* All ranks refuse a command line, for they have the same one. Once they have met, one that ends
+ * does so alone, and would wait for the others. */
+static void finish(int status, void *context)
 {
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), error;
+    (void)context;
+    if (!over && ranks->spent_ns(ranks) > 0) {
+        fflush(NULL);
+        if (error >= 0) {
+            tell_own();
+        }
+        _exit(status);
+    }
+    MPI_Finalize();
+}
+
+/* What is wrong with a command line rank 0 says for all. */
+static void hush(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), kept = memfd_create("said", MFD_CLOEXEC);
 
     error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
+    dup2(kept >= 0 ? kept : nowhere, STDERR_FILENO);
+    close(kept);
     close(nowhere);
-    return error;
 }
 
 int main(int argc, char **argv)
 {
     struct message message;
-    struct ranks *ranks;
+    sigset_t all, before;
     int provided;
 
     signal(SIGXFSZ, SIG_IGN);
     /* what mpirun gives as a terminal is none that anybody looks at */
     setenv("TERM", "dumb", 1);
     setenv("COLUMNS", "100", 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the threads of MPI take no signal of a run's */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    atexit(finish);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     ranks = mpi_ranks_make();
-    int error = ranks->own == 0 ? -1 : hush();
+    on_exit(finish, NULL);
+    if (ranks->own != 0) {
+        hush();
+    }
     terminal_begin();
     argp_err_exit_status = STATUS_BAD_INPUT;
     if (ranks->count > RANKS_MAX) {
-        message_set(&message, "%u ranks: at most %d make a simulation", ranks->count, RANKS_MAX);
+        message_set(&message, "%u ranks: use mpirun -n %d at most, and --threads in each",
+                    ranks->count, RANKS_MAX);
         return message_print(&message);
     }
     plan_shelf_begin();
-    return sim_run_ranks(argc, argv, ranks, error);
+    int status = sim_run_ranks(argc, argv, ranks, error);
+    over = true;
+    return status;
 }

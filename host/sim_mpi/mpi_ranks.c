@@ -7,10 +7,13 @@
  */
 #include "host/sim_mpi/mpi_ranks.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "drivers/check.h"
 
@@ -33,6 +36,7 @@ static struct {
     MPI_Op combine;
     unsigned half; /* of a round */
     uint64_t spent_ns, begun_ns;
+    uint32_t here[2 * RANKS_MAX]; /* of each rank on this computer: number and process */
 } mpi;
 
 static uint64_t now_ns(void)
@@ -192,14 +196,40 @@ static uint64_t passed_ns(const struct ranks *ranks)
     return now_ns() - mpi.begun_ns;
 }
 
-/* How many ranks are on this computer. */
-static unsigned ranks_here(void)
+static bool has_ended(uint32_t process)
 {
+    return kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+/* Rank 0 says it; where that is the one, the lowest on its computer. */
+static unsigned lost(const struct ranks *ranks)
+{
+    unsigned found = ranks->count;
+    uint32_t lowest = ranks->own;
+
+    for (unsigned i = 0; i < ranks->here; i++) {
+        uint32_t rank = mpi.here[2 * i];
+        if (has_ended(mpi.here[2 * i + 1])) {
+            found = rank < found ? rank : found;
+        } else if (rank < lowest) {
+            lowest = rank;
+        }
+    }
+    return lowest == ranks->own && (ranks->own == 0 || found == 0) ? found : ranks->count;
+}
+
+/* Learns which ranks are on this computer; how many. */
+static unsigned meet_here(uint32_t own)
+{
+    const uint32_t self[2] = {own, (uint32_t)getpid()};
     MPI_Comm here;
     int count;
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &count);
+    if (count <= RANKS_MAX) {
+        MPI_Allgather(self, 2, MPI_UINT32_T, mpi.here, 2, MPI_UINT32_T, here);
+    }
     MPI_Comm_free(&here);
     return (unsigned)count;
 }
@@ -214,12 +244,13 @@ struct ranks *mpi_ranks_make(void)
     mpi.begun_ns = now_ns();
     mpi.ranks = (struct ranks){.count = (unsigned)count,
                                .own = (unsigned)own,
-                               .here = ranks_here(),
+                               .here = meet_here((uint32_t)own),
                                .in = mpi.in,
                                .exchange = exchange,
                                .deliver = deliver,
                                .broadcast = broadcast,
                                .spent_ns = spent_ns,
-                               .passed_ns = passed_ns};
+                               .passed_ns = passed_ns,
+                               .lost = lost};
     return &mpi.ranks;
 }

@@ -66,6 +66,9 @@ struct ranks {
     /* Time that has gone by in the functions above, in ns, and since the ranks began. */
     uint64_t (*spent_ns)(const struct ranks *ranks);
     uint64_t (*passed_ns)(const struct ranks *ranks);
+    /* A rank that has ended amid the run, when this one is to say so; count: there is none. In any
+     * thread. */
+    unsigned (*lost)(const struct ranks *ranks);
 };
 
 /* The least of a number of each rank. */
