@@ -47,6 +47,9 @@ AGENT := $(if $(and $(wildcard $(PMIX_HEADERS)/pmix.h),$(wildcard /usr/include/g
 NATIVE := $(filter x86_64,$(shell uname -m))
 include arch/x86_64/arch.mk
 
+# What make cluster and make mpi have made here goes with the others.
+FAR_MADE := $(wildcard $(B)/ecube-agent $(B)/ecube-sim-mpi)
+
 # Sources, by room -------------------------------------------------------------------------------------------------
 
 # in FOLDER NAMES
@@ -448,8 +451,8 @@ check: all $(call native,$(ROOMS))
 format:
 	@scripts/check-format.sh --fix
 
-## copy the tool, the compiler wrapper, headers, images, man pages, completion and examples to PREFIX (default /usr/local; DESTDIR is honoured)
-install: all
+## copy the tool, the compiler wrapper, headers, images, man pages, completion and examples to PREFIX, and what make cluster and make mpi have made (default /usr/local; DESTDIR is honoured)
+install: all $(FAR_MADE)
 	scripts/install.sh $(B) $(BOARD) "$(DESTDIR)$(PREFIX)"
 
 ## remove what install put there
@@ -623,7 +626,7 @@ $(SDK_HOME)/compiler: $(B)/$(BOARD)/flags
 $(B)/ecube-cc: lib/ecube-cc $(B)/board
 	$(Q)sed 's/@BOARD@/$(BOARD)/' $< >$@ && chmod 755 $@
 
-$(B)/man/made: $(B)/ecube $(B)/ecube-cc $(PUBLIC_HEADERS) $(call in,scripts,man.sh man-header.awk man-help.awk man-roff.awk)
+$(B)/man/made: $(B)/ecube $(B)/ecube-cc $(filter %-mpi,$(FAR_MADE)) $(PUBLIC_HEADERS) $(call in,scripts,man.sh man-header.awk man-help.awk man-roff.awk)
 	@echo "  man   $(@D)"
 	$(Q)scripts/man.sh $(B)
 	@touch $@

@@ -39,7 +39,7 @@ if [ "$1" = --remove ]; then
     for page in $(cat "$prefix/lib/ecube/pages" 2>/dev/null || :); do
         rm -f "$prefix/share/man/$page"
     done
-    rm -f "$prefix/bin/ecube" "$prefix/bin/ecube-cc" "$prefix/share/bash-completion/completions/ecube" \
+    rm -f "$prefix/bin/ecube" "$prefix/bin/ecube-cc" "$prefix/bin/ecube-sim-mpi" "$prefix/share/bash-completion/completions/ecube" \
         "$prefix/share/zsh/site-functions/_ecube"
     rm -rf "$prefix/lib/ecube" "$prefix/include/ecube" "$prefix/share/ecube"
     # shellcheck disable=SC2086 -- names without spaces
@@ -52,7 +52,9 @@ made=$(missing_folders)
 install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/lib/ecube/$board" "$prefix/include/ecube"
 install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
+# Those of several computers, when they have been made (make cluster, make mpi).
 [ ! -f "$build/ecube-agent" ] || install -m 755 "$build/ecube-agent" "$prefix/lib/ecube/"
+[ ! -f "$build/ecube-sim-mpi" ] || install -m 755 "$build/ecube-sim-mpi" "$prefix/bin/"
 install -m 644 "$nodes/kernel.elf" "$nodes"/lib/* "$prefix/lib/ecube/$board/"
 [ ! -f "$nodes/openocd.cfg" ] || install -m 644 "$nodes/openocd.cfg" "$prefix/lib/ecube/$board/"
 install -m 644 "$build/bench.gp" "$build/explain.gp" "$prefix/lib/ecube/"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# man.sh BUILD - writes the man pages into BUILD/man: of the tool, of each verb and of ecube-cc from their --help, of the calls
+# man.sh BUILD - writes the man pages into BUILD/man: of the tool, of each verb, of ecube-cc and, where it is,
+# of ecube-sim-mpi from their --help, of the calls
 # of programs from the public headers.
 set -eu
 cd "$(dirname "$0")/.."
@@ -31,6 +32,10 @@ echo "$top" | sed -n 's/^  \([a-z][a-z]*\)  *\(.*\)/\1 \2/p' | while read -r ver
 done
 "$build/ecube-cc" --help |
     help_page ecube-cc "compiles and links programs for an ecube machine" 'ecube(1) ecube.h(3) gcc(1)'
+if [ -f "$build/ecube-sim-mpi" ]; then # made by make mpi
+    "$build/ecube-sim-mpi" --help | help_page ecube-sim-mpi "simulates as ecube sim does, over the processes of an MPI job" \
+        'ecube-sim(1) ecube(1) mpirun(1)'
+fi
 
 awk -f scripts/man-roff.awk -f scripts/man-header.awk -v source="include/ecube" -v version="$version" -v out="$pages" \
     include/ecube/ecube.h include/ecube/abi.h include/ecube/error.h

@@ -28,6 +28,32 @@ pages_and_completion() {
     [ "$(find prefix -type f)" = prefix/share/man/man1/other.1 ] || fail "left: $(find prefix)"
 }
 
+# What make cluster and make mpi make is installed where it has been made: the agent beside what only the tool calls.
+far_programs() {
+    mkdir -p made/man/man1
+    ln -s "$build"/* made/ 2>/dev/null
+    rm -rf made/ecube-agent made/ecube-sim-mpi made/man/man
+    sh "$source_tree/scripts/install.sh" "$PWD/made" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
+    [ -z "$(find prefix -name '*-sim-mpi*' -o -path '*/lib/ecube/ecube-agent')" ] || fail "what has not been made: $(find prefix -name 'ecube-*')"
+    for name in ecube-agent ecube-sim-mpi; do
+        if [ -f "$build/$name" ]; then ln -s "$build/$name" made/; else printf '#!/bin/sh\necho agent\n' >"made/$name"; fi
+    done
+    sh "$source_tree/scripts/install.sh" "$PWD/made" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
+    [ -x prefix/bin/ecube-sim-mpi ] && [ -x prefix/lib/ecube/ecube-agent ] || fail "they are not installed"
+    removes
+}
+
+# The agent finds the nodes' kernel where the tool does.
+far_agent_runs() {
+    [ -f "$build/ecube-agent" ] || return 0
+    installs
+    umask 077
+    printf %064d 7 >key
+    ECUBE_RANK=0 ECUBE_SIZE=1 ECUBE_ROOT=127.0.0.1:$((10000 + $$ % 20000)) timeout 60 prefix/bin/ecube agent --key-file key --network cube:1 -q \
+        prefix/lib/ecube/examples/hello.elf >out 2>err || { cat err; fail "ecube agent"; }
+    [ "$(grep -c 'hello from node' out)" -eq 2 ] || { cat out; fail "hello's output"; }
+}
+
 # copies_examples - as the Makefile's head says, to a folder of another name.
 copies_examples() {
     installs
@@ -73,6 +99,8 @@ all_examples_are_made() {
 }
 
 check "man pages and completion are installed, and removed without those of others" pages_and_completion
+check "what make cluster and make mpi make is installed when it has been made, and only then" far_programs
+check "an installed ecube agent runs programs" far_agent_runs
 check "installed examples are made and run, and a program beside them" examples_are_made
 check_native "installed examples are made for the simulator" native_examples_are_made
 # Thirty programs are compiled.

@@ -34,6 +34,8 @@ verbs_are_whole() {
             grep -qF -- "$line" drawn || fail "ecube-$verb.1 has not got: $line"
         done <said
     done
+    [ ! -f "$build/ecube-sim-mpi" ] || draws man1/ecube-sim-mpi.1 | grep -qF 'mpirun -n 4 ecube-sim-mpi --network cube:16 download' ||
+        fail "ecube-sim-mpi.1"
     draws man1/ecube-cc.1 | grep -qF 'ecube-cc --native hello.c -o hello.so' || fail "ecube-cc.1"
 }
 
