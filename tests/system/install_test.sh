@@ -30,11 +30,11 @@ pages_and_completion() {
 
 # What make cluster and make mpi make is installed where it has been made: the agent beside what only the tool calls.
 far_programs() {
-    mkdir -p made/man/man1
-    ln -s "$build"/* made/ 2>/dev/null
-    rm -rf made/ecube-agent made/ecube-sim-mpi made/man/man
+    mkdir made
+    ln -s "$build"/* made/
+    rm -f made/ecube-agent made/ecube-sim-mpi
     sh "$source_tree/scripts/install.sh" "$PWD/made" "$board" "$PWD/prefix" >/dev/null || fail "install fails"
-    [ -z "$(find prefix -name '*-sim-mpi*' -o -path '*/lib/ecube/ecube-agent')" ] || fail "what has not been made: $(find prefix -name 'ecube-*')"
+    [ -z "$(find prefix -path '*/bin/ecube-sim-mpi' -o -path '*/lib/ecube/ecube-agent')" ] || fail "what has not been made: $(find prefix -name 'ecube-*')"
     for name in ecube-agent ecube-sim-mpi; do
         if [ -f "$build/$name" ]; then ln -s "$build/$name" made/; else printf '#!/bin/sh\necho agent\n' >"made/$name"; fi
     done
