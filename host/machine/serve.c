@@ -620,6 +620,15 @@ static int start(struct server *server, struct message *message)
                                &server->rundir, &owner, message);
 }
 
+/* Whoever waits for the boot waits for this: nothing of the machine is left. */
+static void leave(struct server *server)
+{
+    rundir_remove(&server->rundir);
+    if (server->report_fd >= 0) {
+        close(server->report_fd);
+    }
+}
+
 int serve_machine(const struct serve_options *options, int report_fd)
 {
     static struct server server;
@@ -634,7 +643,7 @@ int serve_machine(const struct serve_options *options, int report_fd)
 
         report_boot(&server, event);
         json_decref(event);
-        rundir_remove(&server.rundir);
+        leave(&server);
         return STATUS_BAD_INPUT;
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
@@ -651,6 +660,6 @@ int serve_machine(const struct serve_options *options, int report_fd)
         uv_run(&server.loop, UV_RUN_NOWAIT);
     }
     machine_free(&server.machine);
-    rundir_remove(&server.rundir);
+    leave(&server);
     return server.status;
 }

@@ -28,6 +28,6 @@ struct serve_options {
 };
 
 /* Boots the machine and serves until it is told to end. Events of the boot go to report_fd, which
- * is closed when the boot is over, or when nodes are blank and others will give them a kernel.
- * Returns the exit status. */
+ * is closed when the boot is over, or when nodes are blank and others will give them a kernel; of a
+ * machine that did not come so far, when nothing of it is left. Returns the exit status. */
 int serve_machine(const struct serve_options *options, int report_fd);

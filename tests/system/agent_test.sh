@@ -51,6 +51,41 @@ status_of_programs() {
     [ "$ended" = 0 ] || { cat said.*; fail "the other ended with $ended"; }
 }
 
+boots() {
+    [ -S "$(echo "$XDG_RUNTIME_DIR"/ecube-*-lab/control)" ]
+}
+
+# While `down` is told that a machine boots, whoever shows its boot hears that it ends, and rank 0 waits for nobody.
+ends_in_boot() {
+    start_others 3 --network cube:3 --name lab
+    start_agent 0 3 --network cube:3 --name lab
+    wait_until boots || { cat err; fail "it does not boot"; }
+    tool_succeeds down --name lab
+    wait "$started"
+    status=$?
+    await_others
+    [ "$status $ended" = '0 0 0' ] || { cat said.*; fail "statuses $status and $ended"; }
+}
+
+# Two machines of one name: the second is told so, and its agents end.
+name_is_taken() {
+    start_others 2 --network cube:2 --name lab
+    holders=$others
+    start_agent 0 2 --network cube:2 --name lab
+    holder=$started
+    wait_until grep -q '^lab is up' out || { cat out err; fail "it is not up"; }
+    case_number=$((case_number + 1000)) # another port
+    agents 2 -q --network cube:2 --name lab
+    [ "$status" -eq 2 ] || fail "status $status"
+    words >told
+    grep -q "a machine named 'lab' is up" told && [ "$(wc -l <told)" -eq 1 ] || { cat told; fail "other words"; }
+    tool_succeeds down --name lab
+    wait "$holder"
+    others=$holders
+    await_others
+    [ "$ended" = 0 ] || { cat said.*; fail "statuses $ended"; }
+}
+
 dead_is() {
     "$ecube" ps --name lab >out 2>err && grep -q "^cube:3, broken, dead: $1" out
 }
@@ -211,6 +246,8 @@ check "so with two host links and serial lines" same_times --network mesh:2x3 --
 check "three agents share a torus with four host links" three_agents
 check "rank 0 ends with the programs' status, the others with 0" status_of_programs
 check "a machine over two agents stays: load, ps, debug, core, console, cut, kill, down" stays
+check "a machine that boots ends by ecube down" ends_in_boot
+check "a machine whose name is taken is refused, and its agents end" name_is_taken
 check "a link between two agents is cut" ends_at 2 cube:2 --cut=1-3 'link 1-3 .* died during run'
 check "a link between two others is cut" ends_at 3 cube:3 --cut=4-6 'link 4-6 .* died during run'
 check "a link of another agent is cut there" ends_at 2 cube:2 --cut=2-3 'link 2-3 .* died during run'
