@@ -36,6 +36,8 @@ struct placing {
     const struct agent_words *words;
     const char *name; /* of a machine that stays; NULL: it does not */
     struct machine_join join;
+    pid_t viewer;              /* who shows its boot; 0: nobody, or that has ended */
+    uv_signal_t child;         /* in the machine's loop: the viewer's end */
     bool placed;               /* the agents hold their nodes, or are about to */
     char refusal[MESSAGE_MAX]; /* else why not, if it is known */
 };
@@ -68,11 +70,36 @@ static void print_places(const struct placing *placing, FILE *file)
     }
 }
 
+/* Reaps the viewer; with WNOHANG only if it has ended. */
+static void reap_viewer(struct placing *placing, int options)
+{
+    pid_t reaped = -1;
+
+    while (placing->viewer > 0 && reaped < 0) {
+        reaped = waitpid(placing->viewer, NULL, options);
+        if (reaped > 0 || (reaped < 0 && errno != EINTR)) {
+            placing->viewer = 0;
+        }
+    }
+}
+
+static void on_child(uv_signal_t *handle, int number)
+{
+    (void)number;
+    reap_viewer(handle->data, WNOHANG);
+}
+
 static int join_machine(void *context, uv_loop_t *loop, const struct rundir *rundir,
                         const struct target *target, struct message *message)
 {
     struct placing *placing = context;
 
+    if (placing->viewer > 0) {
+        uv_signal_init(loop, &placing->child);
+        placing->child.data = placing;
+        uv_signal_start(&placing->child, on_child, SIGCHLD);
+        uv_unref((uv_handle_t *)&placing->child);
+    }
     return root_join(&placing->root, loop, rundir->path, target->jtag[0] != '\0', message);
 }
 
@@ -165,7 +192,7 @@ static int hold(struct placing *placing)
 {
     static struct serve_options options;
     const struct agent_words *words = placing->words;
-    pid_t parent = getpid(), viewer;
+    pid_t parent = getpid();
     struct message message;
     int ends[2];
 
@@ -178,17 +205,16 @@ static int hold(struct placing *placing)
         place(placing, &options.machine, &options.target, &message) != 0) {
         return message_print(&message);
     }
-    if (pipe2(ends, O_CLOEXEC) != 0 || (viewer = fork()) < 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0 || (placing->viewer = fork()) < 0) {
         message_set(&message, "cannot start a process: %s", strerror(errno));
         return message_print(&message);
     }
-    if (viewer == 0) {
+    if (placing->viewer == 0) {
         become_viewer(ends[0], &options, parent);
     }
     close(ends[0]);
     int status = serve_machine(&options, ends[1]);
-    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR) {
-    }
+    reap_viewer(placing, 0);
     return status;
 }
 

@@ -51,6 +51,15 @@ status_of_programs() {
     [ "$ended" = 0 ] || { cat said.*; fail "the other ended with $ended"; }
 }
 
+# no_defunct - rank 0 has reaped what has ended of its processes.
+no_defunct() {
+    for parent in $(process_of 0); do
+        ! cat /proc/[0-9]*/status 2>/dev/null |
+            awk -v parent="$parent" '/^State:/ { state = $2 } /^PPid:/ && $2 == parent && state == "Z" { found = 1 } END { exit !found }' ||
+            return 1
+    done
+}
+
 boots() {
     [ -S "$(echo "$XDG_RUNTIME_DIR"/ecube-*-lab/control)" ]
 }
@@ -94,6 +103,7 @@ stays() {
     start_others 2 --network cube:3 --name lab
     start_agent 0 2 --network cube:3 --name lab
     wait_until grep -q '^lab is up: cube:3, 8 nodes' out || { cat out err; fail "it is not up"; }
+    wait_until no_defunct || { ps -ef; fail "a defunct process is left while the machine is up"; }
     tool_succeeds load --name lab --json first "$exchange" 100
     tool_succeeds load --name lab --json second "$exchange" 100
     for key in model_us predicted_us; do
