@@ -110,11 +110,12 @@ static void on_stream_lost(void *context, const char *why)
 }
 
 /* Opens a connection to rank 0 whose first line is this one, and joins it to a socket; takes both
- * over. */
-static int open_stream(struct agent *agent, json_t *first, int fd, struct message *message)
+ * over. Without patience one that cannot be is a stream that ends. */
+static int open_stream(struct agent *agent, json_t *first, int fd, unsigned patience_ms,
+                       struct message *message)
 {
     struct connection_owner owner = {.moved = on_nothing, .ended = on_stream_lost};
-    int outer = peers_dial(agent->root_host, agent->root_port, TRY_MS);
+    int outer = peers_dial(agent->root_host, agent->root_port, patience_ms);
     struct connection *connection =
         outer < 0 ? NULL : connection_open(&agent->loop, outer, false, &agent->keys, &owner);
 
@@ -142,7 +143,7 @@ static int open_host_links(struct agent *agent, struct message *message)
         }
         agent->host_fds[i] = ends[0];
         if (open_stream(agent, json_pack("{s:s, s:i}", "role", "stream", "host", (int)i), ends[1],
-                        message) != 0) {
+                        TRY_MS, message) != 0) {
             return -1;
         }
     }
@@ -164,13 +165,14 @@ static void on_door(uv_timer_t *timer)
     struct door *door = timer->data;
     struct agent *agent = door->agent;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* QEMU takes one at a time: a connection that would wait for its turn is tried again */
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct message message;
     json_t *first = json_pack("{s:s, s:i}", "role", "stream", "open", (int)door->number);
 
     memcpy(address.sun_path, door->path, sizeof door->path);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
-        open_stream(agent, first, fd, &message);
+        open_stream(agent, first, fd, 0, &message);
         close_door(door);
         return;
     }
@@ -185,7 +187,7 @@ static void on_door(uv_timer_t *timer)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         close(ends[1]);
-        open_stream(agent, first, ends[0], &message);
+        open_stream(agent, first, ends[0], 0, &message);
     } else {
         json_decref(first);
     }
