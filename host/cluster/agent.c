@@ -55,7 +55,8 @@ struct agent {
     struct launcher launcher;
     struct launcher_far far;
     struct launcher_place place;
-    bool placed, started;
+    bool placed, checked, started;
+    bool refused;                         /* rank 0 has heard why, and says so */
     int host_fds[MACHINE_HOST_LINKS_MAX]; /* our end of a host link; -1: given to the launcher */
     bool over;
     int status;
@@ -237,6 +238,16 @@ static int far_host_link(void *context, unsigned index, int *fd, struct message 
 
 /* Place, check, start -------------------------------------------------------------------------- */
 
+static int check_range(const struct agent *agent, struct message *message)
+{
+    const struct node_range *range = &agent->range;
+    uint32_t nodes = agent->network.nodes;
+
+    return range->count > 0 && range->count <= nodes && range->first <= nodes - range->count
+               ? 0
+               : message_set(message, "what rank 0 has sent is no range of nodes");
+}
+
 static int choose_target(struct agent *agent, const json_t *line, struct message *message)
 {
     const char *network = "", *links = NULL, *board = NULL;
@@ -254,7 +265,7 @@ static int choose_target(struct agent *agent, const json_t *line, struct message
     agent->patience_ticks = (unsigned)patience_ms / TICK_MS;
     if (options_find_network(network, &machine_limits, &agent->network, message) != 0 ||
         options_find_host_links(&arguments, &agent->network, message) != 0 ||
-        (board && target_choose(board, message) != 0) ||
+        check_range(agent, message) != 0 || (board && target_choose(board, message) != 0) ||
         target_find(&agent->target, agent->options->kernel, agent->options->qemu, message) != 0) {
         return -1;
     }
@@ -319,12 +330,16 @@ static void on_check(struct agent *agent, const json_t *line)
     unsigned count = 0;
     size_t i;
 
+    if (!agent->placed || agent->checked) {
+        return;
+    }
+    agent->checked = true;
     json_array_foreach(list, i, item)
     {
         struct cable_place *place = &places[count];
         int port, first, nodes;
 
-        if (!agent->placed || count == DIVISION_COMPUTERS_MAX ||
+        if (count == DIVISION_COMPUTERS_MAX ||
             json_unpack((json_t *)(uintptr_t)item, "[s, s, i, i, i]", &place->computer,
                         &place->host, &port, &first, &nodes) != 0) {
             refuse(agent, "what rank 0 has sent is no list of places");
