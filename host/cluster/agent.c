@@ -83,6 +83,7 @@ static void stop(struct agent *agent, int status)
 /* Only rank 0 speaks to the user: it hears why, and says it. */
 static void refuse(struct agent *agent, const char *text)
 {
+    agent->refused = true;
     if (agent->control) {
         connection_tell(agent->control, json_pack("{s:s, s:s}", "is", "refused", "text", text));
     }
@@ -463,6 +464,10 @@ static void on_ended(void *context, const char *why)
 
     agent->control = NULL;
     if (agent->over) {
+        return;
+    }
+    if (agent->refused) {
+        stop(agent, STATUS_BAD_INPUT);
         return;
     }
     if (foreign) {
