@@ -38,7 +38,7 @@ struct placing {
     struct machine_join join;
     pid_t viewer;              /* who shows its boot; 0: nobody, or that has ended */
     uv_signal_t child;         /* in the machine's loop: the viewer's end */
-    bool placed;               /* the agents hold their nodes, or are about to */
+    bool begun;                /* the agents start their nodes */
     char refusal[MESSAGE_MAX]; /* else why not, if it is known */
 };
 
@@ -100,7 +100,9 @@ static int join_machine(void *context, uv_loop_t *loop, const struct rundir *run
         uv_signal_start(&placing->child, on_child, SIGCHLD);
         uv_unref((uv_handle_t *)&placing->child);
     }
-    return root_join(&placing->root, loop, rundir->path, target->jtag[0] != '\0', message);
+    int status = root_join(&placing->root, loop, rundir->path, target->jtag[0] != '\0', message);
+    placing->begun = status == 0;
+    return status;
 }
 
 /* Streams and debug sockets beside what the launcher counts. */
@@ -141,7 +143,6 @@ static int find_places(struct placing *placing, struct machine_options *options,
     }
     placing->join = (struct machine_join){.context = placing, .join = join_machine};
     options->join = &placing->join;
-    placing->placed = true;
     if (!placing->words->run.load.quiet) {
         print_places(placing, stderr);
     }
@@ -172,7 +173,7 @@ static int show_places(struct placing *placing)
         return message_print(&message);
     }
     print_places(placing, stdout);
-    placing->placed = true;
+    placing->begun = true; /* as much as it shall */
     return 0;
 }
 
@@ -269,7 +270,7 @@ static int lead(const struct peers *peers, const struct agent_words *words, uint
         status = hold(&placing);
     }
     const char *why = placing.refusal[0] ? placing.refusal : "rank 0 could not start the machine";
-    root_end(&placing.root, status, placing.placed ? NULL : why);
+    root_end(&placing.root, status, placing.begun ? NULL : why);
     return status;
 }
 
