@@ -194,6 +194,7 @@ int root_place(struct root *root, const struct root_start *start, struct message
 void root_end(struct root *root, int status, const char *why)
 {
     uint64_t end_ms = uv_hrtime() / 1000000 + END_MS;
+    struct message message;
     bool waits = true;
 
     root_leave(root);
@@ -206,6 +207,13 @@ void root_end(struct root *root, int status, const char *why)
         }
         if (waits) {
             uv_run(&root->loop, UV_RUN_ONCE);
+        }
+    }
+    for (unsigned i = 1; i < root->peers->size; i++) {
+        if (root->members[i].connection) {
+            message_set(&message, "computer %s (rank %u): its agent has not ended for %d s",
+                        root->members[i].self.computer, i, END_MS / 1000);
+            message_print(&message);
         }
     }
     far_cables_close(&root->cables);
