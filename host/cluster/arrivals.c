@@ -37,9 +37,8 @@ static void on_ended(void *context, const char *why)
     struct arrival *arrival = context;
     const struct arrivals_owner *owner = &arrival->arrivals->owner;
     const struct connection *connection = arrival->connection;
-    bool foreign = !connection->connected && connection->tls.error != 0 &&
-                   connection->tls.error != GNUTLS_E_PREMATURE_TERMINATION &&
-                   connection->tls.error != GNUTLS_E_PULL_ERROR;
+    bool foreign =
+        !connection->connected && connection->tls.error != 0 && !tls_was_closed(&connection->tls);
     char address[64] = "an unknown address";
 
     (void)why;

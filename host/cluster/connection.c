@@ -196,6 +196,18 @@ json_t *connection_line(struct connection *connection)
     return line;
 }
 
+void connection_words(char *words, size_t room, const char *text)
+{
+    size_t used = 0;
+
+    for (; text[used] != '\0' && used + 1 < room; used++) {
+        unsigned char c = (unsigned char)text[used];
+
+        words[used] = c < ' ' || c == 0x7f ? '?' : text[used];
+    }
+    words[used] = '\0';
+}
+
 void connection_put(struct connection *connection, const void *bytes, size_t count)
 {
     size_t need = connection->out_bytes + count;

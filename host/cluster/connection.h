@@ -51,6 +51,9 @@ void connection_finish(struct connection *connection);
  * connection. The reference is the caller's. */
 json_t *connection_line(struct connection *connection);
 
+/* Copies what a line says for the user, cut to the room: one line, whatever it holds. */
+void connection_words(char *words, size_t room, const char *text);
+
 /* Sends a line; takes over the reference. */
 void connection_tell(struct connection *connection, json_t *line);
 

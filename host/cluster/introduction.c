@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/cluster/connection.h"
 #include "host/computer/available.h"
 #include "host/console/version.h"
 
@@ -91,12 +92,12 @@ bool introduction_from_json(struct introduction *other, const json_t *line)
         return false;
     }
     *other = (struct introduction){.rank = (unsigned)rank, .memory_bytes = (uint64_t)memory};
-    snprintf(other->computer, sizeof other->computer, "%s", computer);
-    snprintf(other->boot, sizeof other->boot, "%s", boot);
-    snprintf(other->version, sizeof other->version, "%s", version);
-    snprintf(other->tool, sizeof other->tool, "%s", tool);
-    snprintf(other->kernel, sizeof other->kernel, "%s", kernel);
-    snprintf(other->refusal, sizeof other->refusal, "%s", refusal);
+    connection_words(other->computer, sizeof other->computer, computer);
+    connection_words(other->boot, sizeof other->boot, boot);
+    connection_words(other->version, sizeof other->version, version);
+    connection_words(other->tool, sizeof other->tool, tool);
+    connection_words(other->kernel, sizeof other->kernel, kernel);
+    connection_words(other->refusal, sizeof other->refusal, refusal);
     return true;
 }
 

@@ -32,9 +32,20 @@ struct member *root_member_of(struct root *root, uint32_t node)
 
 static void refuse(struct root *root, const char *computer, unsigned rank, const char *text)
 {
+    char words[600];
+
     if (root->refusal[0] == '\0') {
-        snprintf(root->refusal, sizeof root->refusal, "computer %s (rank %u): %.600s", computer,
-                 rank, text);
+        connection_words(words, sizeof words, text);
+        snprintf(root->refusal, sizeof root->refusal, "computer %s (rank %u): %s", computer, rank,
+                 words);
+    }
+}
+
+/* One of which no more is known than where it is. */
+static void refuse_at(struct root *root, const char *address, const char *text)
+{
+    if (!root->joined && root->refusal[0] == '\0') {
+        snprintf(root->refusal, sizeof root->refusal, "an agent at %s %s", address, text);
     }
 }
 
@@ -92,7 +103,7 @@ static void lose_member(struct member *member, const char *words)
         return;
     }
     member->state = MEMBER_GONE;
-    snprintf(member->words, sizeof member->words, "%s", words);
+    connection_words(member->words, sizeof member->words, words);
     if (state != MEMBER_RUNS) {
         refuse(root, member->self.computer, member->self.rank, words);
         return;
@@ -125,7 +136,7 @@ static void on_died(struct member *member, const json_t *line)
     }
     struct far_node *node = &root->nodes[number];
     node->dead = true;
-    snprintf(node->words, sizeof node->words, "%s", words);
+    connection_words(node->words, sizeof node->words, words);
     tell_news(root);
 }
 
@@ -168,31 +179,34 @@ static void on_member_moved(void *context)
 static void on_member_ended(void *context, const char *why)
 {
     struct member *member = context;
+    bool ended = tls_was_closed(&member->connection->tls);
 
-    (void)why;
     member->connection = NULL;
-    lose_member(member, "its agent has ended");
+    lose_member(member, ended ? "its agent has ended" : why);
 }
 
 /* New connections ------------------------------------------------------------------------------ */
 
 static void on_foreign(void *context, const char *address)
 {
-    struct root *root = context;
-
-    if (!root->joined && root->refusal[0] == '\0') {
-        snprintf(root->refusal, sizeof root->refusal,
-                 "an agent at %s has another key: give all the same --key-file", address);
-    }
+    refuse_at(context, address, "has another key: give all the same --key-file");
 }
 
 static void introduce(struct root *root, struct connection *connection, const json_t *line)
 {
     struct introduction other;
     struct member *member;
+    char address[64] = "an unknown address";
 
-    if (!introduction_from_json(&other, line) || other.rank == 0 ||
-        other.rank >= root->peers->size) {
+    if (!introduction_from_json(&other, line)) {
+        peers_far_address(connection->fd, address);
+        refuse_at(root, address, "does not say who it is");
+        connection_close(connection);
+        return;
+    }
+    if (other.rank == 0 || other.rank >= root->peers->size) {
+        refuse(root, other.computer, other.rank,
+               "there is no such rank: give all agents the same number of agents");
         connection_close(connection);
         return;
     }

@@ -131,12 +131,13 @@ bool tls_wants_write(const struct tls *tls)
     return gnutls_record_get_direction(tls->session) == 1;
 }
 
+bool tls_was_closed(const struct tls *tls)
+{
+    return tls->error == GNUTLS_E_PREMATURE_TERMINATION || tls->error == GNUTLS_E_PULL_ERROR ||
+           tls->error == GNUTLS_E_PUSH_ERROR;
+}
+
 const char *tls_why(const struct tls *tls)
 {
-    switch (tls->error) {
-    case GNUTLS_E_PREMATURE_TERMINATION:
-    case GNUTLS_E_PULL_ERROR:
-    case GNUTLS_E_PUSH_ERROR: return "the connection was closed";
-    default: return gnutls_strerror(tls->error);
-    }
+    return tls_was_closed(tls) ? "the connection was closed" : gnutls_strerror(tls->error);
 }

@@ -49,4 +49,6 @@ bool tls_holds(const struct tls *tls);
 /* Whether it waits to write, in a handshake. */
 bool tls_wants_write(const struct tls *tls);
 
+/* Whether it is over because the other end has closed it, or is gone. */
+bool tls_was_closed(const struct tls *tls);
 const char *tls_why(const struct tls *tls);
