@@ -148,7 +148,7 @@ LINEAR_SHARED := $(call in,examples/linear_algebra,grid.c linear.c)
 # The host's side of those that work on data.
 EXAMPLE_DATA := $(call in,examples/data,fir.c image.c main.c match.c picture.c)
 # Of what ecube-agent alone has.
-CLUSTER_TESTS := $(if $(AGENT),$(call in,tests/host,far_cables_test.c stream_test.c))
+CLUSTER_TESTS := $(if $(AGENT),$(call in,tests/host,far_cables_test.c root_test.c stream_test.c))
 UNIT_TESTS := $(call in,tests/arch,page_table_test.c processor_test.c x86_64_processor_test.c) \
 	$(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
 	$(call in,tests/collectives,operation_test.c plan_test.c) \

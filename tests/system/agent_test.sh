@@ -204,6 +204,37 @@ lost_root() {
     grep -q '^ecube: rank 0 is gone: nodes 3-5 have ended' said.1 || { cat said.1; fail "other words"; }
 }
 
+# Rank 0 is there and says nothing: the others end their nodes after the link timeout, and it is told when it goes on.
+silent_root() {
+    start_others 2 --network cube:2 --patience 5s "$programs/sleeper.elf" 0
+    start_agent 0 2 --network cube:2 --patience 5s --json result "$programs/sleeper.elf" 0
+    wait_until grep -q '^ecube: run: 0 of 4' err || { cat err said.*; fail "it does not run"; }
+    victim=$(process_of 0)
+    kill -STOP "$victim"
+    await_others
+    kill -CONT "$victim"
+    wait "$started"
+    status=$?
+    [ "$ended" = 3 ] || { cat said.*; fail "statuses of the others: $ended"; }
+    grep -q '^ecube: rank 0 does not answer for 5 s: nodes 2-3 have ended$' said.1 || { cat said.1; fail "other words"; }
+    one_trouble 'computer .*, nodes 2-3: its agent has ended, during run'
+}
+
+# What an agent alone can know comes by rank 0's word, and by no other.
+refused_elsewhere() {
+    printf '#!/bin/sh\nulimit -n 60\nexec %s "$@"\n' "$agent" >limited
+    chmod +x limited
+    original=$agent agent=$PWD/limited
+    start_others 2 --network cube:3 "$exchange" 100
+    agent=$original
+    start_agent 0 2 -q --network cube:3 "$exchange" 100
+    wait "$started"
+    status=$?
+    await_others
+    expect_refused '^ecube: computer .* \(rank 1\): cube:3 needs [0-9]+ open files, and the limit is 60'
+    [ ! -s said.1 ] || { cat said.1; fail "the agent has said something, too"; }
+}
+
 other_key() {
     make_key other
     key=other start_agent 1 2 --network cube:3 "$exchange" 100
@@ -264,9 +295,11 @@ check "a node of another agent dies" ends_at 2 cube:2 --kill=2 'node 2 .* died d
 check "an agent that is killed is one trouble, and nothing is left" lost_agent
 check "an agent that is silent for the link timeout is one trouble" silent_agent
 check "when rank 0 is killed the other agents end their nodes" lost_root
+check "when rank 0 is silent for the link timeout the other agents end their nodes" silent_root
 check "verbs on another computer name that of rank 0" elsewhere
 check "an agent with another key is refused" other_key
 check "an agent of another build is refused, and named" other_version
+check "what an agent alone can refuse is told by rank 0 alone" refused_elsewhere
 check "--dry-run shows who gets which nodes, and the links between" dry_run
 check "what is not for several computers is refused, as is bad input" refusals
 cases_done
