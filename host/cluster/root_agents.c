@@ -250,9 +250,20 @@ static void on_nothing(void *context)
     (void)context;
 }
 
+/* Whether a host link is that of a node elsewhere: the launcher asks for its stream. */
+static bool leads_elsewhere(struct root *root, unsigned index)
+{
+    const struct member *member =
+        index < network_host_links(&root->network)
+            ? root_member_of(root, network_host_node(&root->network, index))
+            : NULL;
+
+    return member && member != &root->members[0];
+}
+
 static void take_host_stream(struct root *root, struct connection *connection, unsigned index)
 {
-    if (index >= MACHINE_HOST_LINKS_MAX || root->host_streams[index]) {
+    if (!leads_elsewhere(root, index) || root->host_streams[index]) {
         connection_close(connection);
         return;
     }
