@@ -18,7 +18,7 @@ NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image chain debug relay plan shared
+FUZZ ?= frame node host image chain debug relay plan shared $(if $(AGENT),agents)
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -262,6 +262,11 @@ FUZZ_SHARED := $(call in,drivers/link,shared_memory_link.c shared_ring.c) \
 	drivers/interrupt/msix.c drivers/pci/pci.c tests/drivers/fake_ivshmem.c
 FUZZ_CHAIN := $(call in,fuzz,chain_fuzz.c fuzz.c) \
 	$(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c)
+# Rank 0 of a machine over several computers, without TLS.
+FUZZ_AGENTS := $(NETWORK_ROOM) $(NETWORK_TEXT) \
+	$(call in,fuzz,agents_fuzz.c fuzz.c plain_tls.c) \
+	$(call in,host/cluster,arrivals.c connection.c division.c far_cables.c introduction.c key.c peers.c root.c root_agents.c root_far.c stream.c) \
+	host/computer/available.c host/console/message.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
 
@@ -335,7 +340,7 @@ BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 BENCH_MPI_SOS := $(BENCH_MPI:bench/mpi/%.c=$(B)/bench/smpi/%.so) $(if $(NATIVE),$(BENCH_MPI:bench/mpi/%.c=$(B)/bench/native/%.so))
 SWEPT_TESTS := $(SWEEPS:tests/%_test.c=$(B)/tests/%_swept_test)
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test $(SWEPT_TESTS)
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared $(if $(AGENT),agents))
 TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
 
 # What the tests need that TESTS picks by layer/name.
@@ -730,6 +735,7 @@ $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
 $(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(SIM) $(ROOMS) $(CRC_TABLES),$(SIM_LIBS)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 $(eval $(call fuzz_rule,shared,$(FUZZ_SHARED)))
+$(eval $(call fuzz_rule,agents,$(FUZZ_AGENTS),-luv -ljansson -lgnutls))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
