@@ -78,7 +78,7 @@ static struct peers peers;
 static uv_loop_t machine_loop;
 static struct input input;
 static int connections[CONNECTIONS], host_fd, taps[CONNECTIONS];
-static bool divided, placed, told[NODES];
+static bool divided, placed, told[NODES], killed[NODES];
 static bool kept[CONNECTIONS]; /* that of come(), still */
 static char directory[RUNDIR_PATH_MAX];
 
@@ -309,7 +309,8 @@ static void ask_far(void)
         return;
     }
     if (what == 0) {
-        root.far.kill(&root, node);
+        CHECK(!root.far.kill(&root, node) || !killed[node]); /* once */
+        killed[node] = true;
     } else if (what == 1 && peer >= here) {
         root.far.cut(&root, node, peer);
     } else if (what == 2) {
@@ -427,6 +428,7 @@ static void begin(void)
     divided = placed = false;
     memset(told, 0, sizeof told);
     memset(kept, 0, sizeof kept);
+    memset(killed, 0, sizeof killed);
     peers = (struct peers){.size = AGENTS, .listener = listen_at("root")};
     CHECK(root_gather(&root, &peers, &self, 0, &message) != 0); /* nobody is there */
     root.patience_ticks = PATIENCE_TICKS;
