@@ -202,7 +202,7 @@ every_option() {
     [ "$(wc -l <options)" -gt 50 ] || { cat options; fail "where are the options?"; }
     : >refused
     for option in $(grep -vx help options); do
-        # shellcheck disable=SC2046 -- words
+        # shellcheck disable=SC2046
         set -- $(sample "$option")
         [ $# -gt 0 ] || { sample "$option"; exit 1; }
         case $* in *.so*) has_native || continue ;; esac
