@@ -1,5 +1,6 @@
 #include "host/cluster/arrivals.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -105,12 +106,16 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         take(arrivals, fd);
     }
+    if (errno == EMFILE || errno == ENFILE) {
+        uv_poll_stop(poll); /* until the next tick, when others may have closed some */
+    }
 }
 
 static void on_tick(uv_timer_t *timer)
 {
     struct arrivals *arrivals = timer->data;
 
+    uv_poll_start(&arrivals->poll, UV_READABLE, on_poll);
     for (struct arrival *arrival = arrivals->waiting, *next; arrival; arrival = next) {
         next = arrival->next;
         if (++arrival->ticks > WAIT_TICKS) {

@@ -33,7 +33,7 @@ static int refuse(const char *path, struct message *message)
 int key_read(struct key *key, const char *path, struct message *message)
 {
     char text[KEY_HEX_MAX + 2] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
 
     if (fd < 0 || fstat(fd, &status) != 0) {
@@ -42,6 +42,10 @@ int key_read(struct key *key, const char *path, struct message *message)
             close(fd);
         }
         return -1;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(fd);
+        return message_set(message, "cannot read --key-file %.300s: it is no file", path);
     }
     ssize_t bytes = read(fd, text, sizeof text - 1);
     close(fd);

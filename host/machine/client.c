@@ -344,10 +344,10 @@ int client_run(const char *name, json_t *request, void (*event)(void *context, c
 /* Whether nothing of the machine is left. */
 static int await_end(int fd, struct message *message)
 {
-    struct pollfd end = {.fd = fd, .events = POLLIN};
+    struct pollfd end = {.fd = fd}; /* whatever is unread: only its end is waited for */
 
     for (unsigned waited_ms = 0; waited_ms < BUSY_MS; waited_ms += ANSWER_MS) {
-        if (poll(&end, 1, ANSWER_MS) > 0 && client_ended(fd)) {
+        if (poll(&end, 1, ANSWER_MS) > 0) {
             return 0;
         }
         if (!holder_goes_on(fd, message)) {

@@ -275,6 +275,10 @@ refusals() {
     agents_refuse 'computer .*qemu|cannot run /nowhere' 2 --qemu /nowhere --network cube:3 "$exchange"
     chmod 644 key
     agents_refuse '--key-file key: others may read it' 1 --network cube:3 "$exchange"
+    mkfifo -m 600 pipe
+    key=pipe
+    agents_refuse 'cannot read --key-file pipe: it is no file' 1 --network cube:3 "$exchange"
+    unset key
     env -u PMIX_RANK -u PMIX_NAMESPACE "$agent" --network cube:3 2>err
     [ $? -eq 2 ] || fail "without a launcher it does not end with 2"
     grep -q 'agents are started by mpirun' err || { cat err; fail "other words"; }
