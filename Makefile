@@ -373,7 +373,7 @@ test: $(TEST_NEEDS)
 	@$(RUN_TESTS)
 
 ## what make test leaves out: complete sweeps, 10,000 seeds, every algorithm with every root on QEMU
-test-long: $(TEST_NEEDS)
+test-long: $(TEST_NEEDS) $(if $(MPI),$(B)/ecube-sim-mpi)
 	@ECUBE_TESTS=long $(RUN_TESTS)
 
 ## every test

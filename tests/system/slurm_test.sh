@@ -58,6 +58,7 @@ SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
+KillWait=5
 NodeName=[0-2] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 3))] CPUs=1
 PartitionName=all Nodes=ALL Default=YES
 END
@@ -100,6 +101,9 @@ said_once() {
 bad_input() {
     job 3 "$ecube" agent --network cube:3 no.elf
     said_once '^ecube: cannot read the program no\.elf'
+}
+
+simulation_bad_input() {
     job 3 "$sim_mpi" --network cube:99 exchange
     said_once '^ecube'
 }
@@ -143,6 +147,27 @@ simulation() {
     cmp one out || { cat one out; fail "other output"; }
 }
 
+# Slurm ends the others only when it is asked to.
+killed_rank() {
+    job 3 -K "$sim_mpi" -q --network cube:11 exchange --bytes 1000 &
+    started=$!
+    wait_until eval '[ "$(process_count ecube-sim-mpi)" -eq 3 ]' || { cat err; fail "it does not run"; }
+    for pid in $(processes ecube-sim-mpi | cut -d ' ' -f 1); do
+        ! tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^PMIX_RANK=1$' || kill -9 "$pid"
+    done
+    wait "$started"
+    wait_until no_processes || { left_running; fail "processes stay"; }
+}
+
+simulates() {
+    if [ -x "$sim_mpi" ]; then
+        check "$@"
+    else
+        case_number=$((case_number + 1))
+        echo "ok $case_number - $1 # SKIP there is no build/ecube-sim-mpi: make mpi"
+    fi
+}
+
 trap 'end_slurm; rm -rf "$scratch"' EXIT
 begin_slurm || {
     tail -n 20 "$slurm/said" | sed 's/^/# /'
@@ -159,5 +184,7 @@ check "under srun bad input is one line" bad_input
 check "an srun without PMIx is told what to use" without_pmix
 check "a job that is cancelled leaves nothing" cancelled
 check "kill -9 of an agent under srun leaves nothing" killed_agent
-check "a simulation over three processes of srun prints what one does" simulation
+simulates "a simulation over three processes of srun prints what one does" simulation
+simulates "a simulation over processes of srun says once what is wrong with its command line" simulation_bad_input
+simulates "a simulation of which a process is killed ends under srun -K" killed_rank
 cases_done
