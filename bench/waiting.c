@@ -111,13 +111,12 @@ static void note_interrupt(int number)
     interrupted = number;
 }
 
-void waiting_run(const char *build, const char *links, struct figure *memory, struct figure *idle)
+static void measure(const char *build, const char *links, struct figure *memory,
+                    struct figure *idle)
 {
     static char mark[64]; /* part of the environment from here on */
     snprintf(mark, sizeof mark, "ECUBE_BENCH_MARK=%d", (int)getpid());
     putenv(mark);
-    signal(SIGINT, note_interrupt);
-    signal(SIGTERM, note_interrupt);
     if (!machine_run_tool(build, NULL, "up --links %s --name bench-%d --network cube:6", links,
                           (int)getpid())) {
         figure_add(memory, -1);
@@ -133,6 +132,15 @@ void waiting_run(const char *build, const char *links, struct figure *memory, st
     idle->tried = true; /* no tick at all is a result */
     idle->values[idle->count++] = 100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
     machine_run_tool(build, NULL, "down --name bench-%d", (int)getpid());
+}
+
+void waiting_run(const char *build, const char *links, struct figure *memory, struct figure *idle)
+{
+    signal(SIGINT, note_interrupt);
+    signal(SIGTERM, note_interrupt);
+    measure(build, links, memory, idle);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     if (interrupted) {
         exit(128 + interrupted);
     }
